@@ -1,4 +1,4 @@
-"""Parameters, quotas and idempotency keys: what many operations refuse alike."""
+"""Parameters, quotas and idempotency keys."""
 
 from models.chat.errors import ChatError, RefusedCommand
 

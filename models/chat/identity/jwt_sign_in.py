@@ -1,7 +1,8 @@
 """Sign-in with JSON Web Tokens: an organization's configuration, and the check of a token.
 
-The key and the algorithms come only from the organization's configuration. A token ends at its
-`exp`, or at the maximum age that the organization sets, counted from its `iat`.
+The key and the algorithms come only from the organization's configuration; a token cannot choose
+them. A token expires at its `exp`, and at the maximum age after its `iat` unless the organization
+sets that age to 0.
 """
 
 import math

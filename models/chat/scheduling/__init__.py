@@ -1,1 +1,1 @@
-"""Messages for later, and their delivery."""
+"""Messages for later and reminders, and their delivery."""

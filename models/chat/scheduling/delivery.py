@@ -1,8 +1,7 @@
-"""Delivery of scheduled messages and reminders: each is checked again and sent, or fails with a
-reason.
+"""Deliver scheduled messages and reminders: each is checked again and sent, or fails with a reason.
 
-Each function works in the caller's transaction. The message, its copies, its events and the row's
-final state are one transaction, so a worker that dies leaves the row unchanged.
+Each function runs in the caller's transaction. The message, its copies, its events and the final
+state of the row are in one transaction, so a worker that dies leaves the row unchanged.
 """
 
 from datetime import datetime, timedelta
@@ -52,12 +51,14 @@ _DUE = _DUE.limit(AT_ONCE).offset(bindparam("skipped"))
 
 
 def find_due(db: Db, *, now: datetime, skipped: int = 0) -> list[ScheduledRow]:
-    """Return the `AT_ONCE` messages that have been due longest, without the first `skipped`."""
+    """Return the next `AT_ONCE` messages that have been due the longest, after skipping `skipped`
+    of them.
+    """
     return read_rows(ScheduledRow, db.execute(_DUE, {"at": now, "skipped": skipped}))
 
 
 def prepare(db: Db, chosen: ScheduledRow) -> PreparedText:
-    """Return the text of a chosen message."""
+    """Return the rendered text of a message."""
     sender = find_actor(db, chosen.sender_id)
     assert sender is not None
     if chosen.target_message_id is not None:
@@ -66,7 +67,7 @@ def prepare(db: Db, chosen: ScheduledRow) -> PreparedText:
 
 
 def take_chosen(session: Session, chosen: ScheduledRow) -> bool:
-    """Lock a message of `find_due`. Return whether it was neither locked nor changed by others."""
+    """Lock a message from `find_due`. Return False if it is locked or has changed."""
     unlocked = QUEUE.claimed(chosen).with_for_update(skip_locked=True)
     return read_row(ScheduledRow, session.connection().execute(unlocked)) == chosen
 
@@ -79,8 +80,8 @@ def deliver(
     now: datetime,
     late_window: timedelta,
 ) -> None:
-    """Send the locked message, or record that it failed because it is late or no longer allowed. A
-    reminder is never too late. Leave a message of a stopped organization to its new installation.
+    """Send the locked message, or record that it failed because it is late or no longer allowed.
+    Reminders cannot be late. Messages of a stopped organization are left to the new installation.
     """
     sender = find_writer(session, due.sender_id)
     assert sender is not None
@@ -118,8 +119,8 @@ def deliver(
 def record_failure(
     session: Session, due: ScheduledRow, *, now: datetime, late_window: timedelta
 ) -> None:
-    """Schedule another attempt after an unexpected error, with a growing pause, while that is on
-    time; else the message has failed. Do nothing where others have locked or changed it.
+    """Schedule another attempt after an unexpected error, with a growing pause, if it would be in
+    time. Otherwise mark the message as failed. Do nothing if the message is locked or has changed.
     """
     if not take_chosen(session, due):
         return
@@ -133,14 +134,14 @@ def record_failure(
 
 
 def _fail(session: Session, due: ScheduledRow, sender: Actor, reason: str, now: datetime) -> None:
-    """Record the failure, and notify the sender by an event and by a message of the bot."""
+    """Record the failure, and notify the sender by an event and by a notice."""
     failed = change_row(session, due.id, {"state": FAILED, "failure": reason})
     if due.target_message_id is None:
         what, view = "message you scheduled", "[View scheduled messages](#scheduled)"
         event: ClientEvent = ScheduledMessagesUpdateEvent(scheduled_message=record_of(failed))
     else:
         what, view = "reminder you set", "[View reminders](#reminders)"
-        notify_removed(session, due, now=now)  # no event changes a reminder
+        notify_removed(session, due, now=now)  # reminders have no event for changes
         event = RemindersAddEvent(reminders=[record_of(failed)])
     notify_sender(session, failed, event, now=now)
     notice = (

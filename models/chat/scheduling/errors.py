@@ -4,14 +4,14 @@ from models.chat.errors import ChatError
 
 
 class ScheduledMessageDoesNotExist(ChatError):
-    """The message is unknown or belongs to another user. The answer is the same for both."""
+    """The message is unknown or belongs to another user. The response is the same for both."""
 
     sentence = "Scheduled message does not exist"
     advice = "Use an id that `GET /scheduled_messages` returns."
 
 
 class ReminderDoesNotExist(ChatError):
-    """The reminder is unknown, belongs to another user, or was delivered. The answer is the same
+    """The reminder is unknown, belongs to another user, or was delivered. The response is the same
     for all.
     """
 

@@ -1,4 +1,4 @@
-"""Rows of scheduled messages and reminders, and the objects that their senders get."""
+"""Rows of scheduled messages and reminders, and their form in the API."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -45,21 +45,21 @@ class ScheduledRow(NamedTuple):
 
 
 def add_row(session: Session, values: Mapping[str, object], *, at: datetime) -> ScheduledRow:
-    """Insert a row that is to be sent `at` a time; `values` are its other columns. Return it."""
+    """Insert a row with a time of delivery, and return it. `values` are its other columns."""
     added = insert(SCHEDULED).values(**values, scheduled_at=at, next_try_at=at)
     (row,) = read_rows(ScheduledRow, session.execute(added.returning(*SCHEDULED.c)))
     return row
 
 
 def change_row(session: Session, row_id: int, values: Mapping[str, object]) -> ScheduledRow:
-    """Set columns of a row that this transaction has locked. Return the row as it is now."""
+    """Change columns of a row that this transaction has locked. Return the changed row."""
     changed = update(SCHEDULED).where(SCHEDULED.c.id == row_id).values(**values)
     (row,) = read_rows(ScheduledRow, session.connection().execute(changed.returning(*SCHEDULED.c)))
     return row
 
 
 def stored_to(row: ScheduledRow) -> To:
-    """Return the id of the channel, or the ids of the recipients, ascending."""
+    """Return the id of the channel, or the ids of the recipients in ascending order."""
     if row.channel_id is not None:
         return row.channel_id
     assert row.recipient_ids is not None
@@ -68,7 +68,7 @@ def stored_to(row: ScheduledRow) -> To:
 
 
 def record_of(row: ScheduledRow) -> dict[str, Any]:
-    """Return the scheduled-message object or the reminder object of answers and events."""
+    """Return the scheduled-message object or the reminder object for responses and events."""
     is_direct = row.channel_id is None
     record = {
         "scheduled_message_id" if row.target_message_id is None else "reminder_id": row.id,

@@ -1,8 +1,9 @@
-"""Reminders: at a given time the notification bot reminds a user of a message.
+"""Reminders: the notification bot reminds a user of a message at a given time.
 
-A reminder is a scheduled message that names another one. Its text is written when it is set and
-again at its time, from what its user may read then. The message's own text is only quoted at its
-time, so that no reminder keeps what was edited, deleted or hidden in between.
+A reminder is a scheduled message that refers to a message. Its text is written when it is created
+and again when it is due, from the facts that its user may then read. The text of the message is
+quoted only when it is due, so that a reminder does not store text that was edited, deleted or
+hidden meanwhile.
 """
 
 from datetime import datetime
@@ -40,7 +41,7 @@ _GONE = "You asked to be reminded of a message that you can no longer read."
 
 
 def prepare_new(db: Db, user: Actor, *, message_id: int, note: str | None) -> PreparedText | None:
-    """Return the text of a reminder that is set now; None where there is no such message."""
+    """Return the text of a new reminder, or None if the message does not exist."""
     try:
         message = access_message(db, user, message_id)
     except InvalidMessage:
@@ -59,14 +60,14 @@ def create_reminder(
     text: PreparedText | None,
     now: datetime,
 ) -> int:
-    """Return the id of the new reminder. `text` comes from `prepare_new`. Raise
+    """Create a reminder and return its id. `text` comes from `prepare_new`. Raise
     `DeliveryTimeNotInFuture`, `InvalidMessage`.
     """
     scheduled_at = check_delivery_time(delivery_timestamp, now)
     message = access_message(session, user, message_id)
     note = _stored_note(note)
     content, quotes = _text(session, message, note)
-    if text is None or text.content != content:  # it has just been moved, or been sent
+    if text is None or text.content != content:  # the message has just been moved or sent
         text = prepare_text(session, user, content, quotes.names)
     values = {
         "realm_id": user.realm_id,
@@ -85,13 +86,13 @@ def create_reminder(
 
 
 def find_reminders(db: Db, user: Actor) -> list[dict[str, Any]]:
-    """Return the records of the user's reminders that were not delivered, soonest first."""
+    """Return the records of the user's undelivered reminders, soonest first."""
     rows = db.execute(_MINE, {"of_sender_id": user.id})
     return [record_of(row) for row in read_rows(ScheduledRow, rows)]
 
 
 def delete_reminder(session: Session, user: Actor, reminder_id: int, *, now: datetime) -> None:
-    """Raise `ReminderDoesNotExist`, also once it was delivered."""
+    """Delete a reminder. Raise `ReminderDoesNotExist`, also after its delivery."""
     own = delete(SCHEDULED).where(
         SCHEDULED.c.id == reminder_id,
         SCHEDULED.c.sender_id == user.id,
@@ -104,11 +105,11 @@ def delete_reminder(session: Session, user: Actor, reminder_id: int, *, now: dat
     notify_removed(session, row, now=now)
 
 
-# --- at its time ------------------------------------------------------------------------------
+# --- delivery -------------------------------------------------------------------------------------
 
 
 def prepare_reminder(db: Db, user: Actor, due: ScheduledRow) -> PreparedText:
-    """Return the text of the reminder as of now, with the beginning of the message's text."""
+    """Return the current text of the reminder, with the beginning of the message."""
     content, quotes = _full_text(db, user, due)
     return prepare_text(db, user, content, quotes.names)
 
@@ -116,8 +117,8 @@ def prepare_reminder(db: Db, user: Actor, due: ScheduledRow) -> PreparedText:
 def check_reminder(
     session: Session, user: Actor, due: ScheduledRow, prepared: PreparedText
 ) -> Draft:
-    """Return the bot's message to the user, written again if what they may read has changed since
-    it was prepared. Raise what `check_message` raises.
+    """Return the bot's message to the user. It is written again if the facts that the user may read
+    have changed since `prepared`. Raise an error of `check_message`.
     """
     content, quotes = _full_text(session, user, due)
     if content != prepared.content:
@@ -142,7 +143,9 @@ def _full_text(db: Db, user: Actor, due: ScheduledRow) -> tuple[str, Quotes]:
 
 
 def _text(db: Db, message: MessageView, note: str | None) -> tuple[str, Quotes]:
-    """Return the text with the message's place and the note, without the message's own text."""
+    """Return the text with the place of the message and the note, but without the message's
+    text.
+    """
     quotes = Quotes()
     address = address_of(db, message)
     if message.channel is None:

@@ -1,6 +1,6 @@
-"""Messages that wait for their time: scheduled, listed, changed and deleted by their senders.
+"""Scheduled messages: create, list, change and delete them.
 
-Each function checks and writes in the caller's transaction and locks the row it changes, so that a
+Each function checks and writes in the caller's transaction and locks the changed row, so that a
 change and the delivery of the same message exclude each other (models/chat/scheduling/delivery.py).
 """
 
@@ -65,7 +65,7 @@ _UNSENT = UNSENT.where(SCHEDULED.c.target_message_id.is_(None))
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The changes of an edit; None: as it is. `kind`: CHANNEL or DIRECT."""
+    """Changes of a scheduled message; None means no change. `kind` is CHANNEL or DIRECT."""
 
     kind: str | None = None
     to: To | None = None
@@ -75,14 +75,14 @@ class Changes:
 
 
 def check_delivery_time(timestamp: int, now: datetime) -> datetime:
-    """Return the time of Unix seconds. Raise `DeliveryTimeNotInFuture`."""
+    """Return the time for Unix seconds. Raise `DeliveryTimeNotInFuture`."""
     if timestamp <= now.timestamp():
         raise DeliveryTimeNotInFuture()
     return datetime.fromtimestamp(timestamp, UTC)
 
 
 def destination_of(kind: str, to: To) -> Destination:
-    """Return the destination of a kind. Raise `InvalidRecipientType` for a value of the other."""
+    """Return the destination. Raise `InvalidRecipientType` if the value does not match the kind."""
     if kind == CHANNEL:
         if not isinstance(to, int):
             raise InvalidRecipientType(what="channel ID")
@@ -105,8 +105,8 @@ def schedule_message(
     read_by_sender: bool | None,
     now: datetime,
 ) -> int:
-    """Return the id of the new message. Raise `DeliveryTimeNotInFuture` before anything else, then
-    `InvalidRecipientType` and what `check_message` raises.
+    """Schedule a message and return its id. Raise `DeliveryTimeNotInFuture` first, then
+    `InvalidRecipientType` or an error of `check_message`.
     """
     scheduled_at = check_delivery_time(delivery_timestamp, now)
     draft = check_message(
@@ -131,7 +131,7 @@ def schedule_message(
 
 
 def find_scheduled_messages(db: Db, sender: Actor) -> list[dict[str, Any]]:
-    """Return the records of the sender's messages that were not sent, soonest first."""
+    """Return the records of the sender's unsent messages, soonest first."""
     rows = db.execute(_UNSENT, {"of_sender_id": sender.id})
     return [record_of(row) for row in read_rows(ScheduledRow, rows)]
 
@@ -139,8 +139,8 @@ def find_scheduled_messages(db: Db, sender: Actor) -> list[dict[str, Any]]:
 def prepare_edit(
     db: Db, sender: Actor, message_id: int, *, content: str | None
 ) -> PreparedText | None:
-    """Return the text that the message will have, the new content or its present one; None where
-    there is no such message.
+    """Return the text that the message will have: the new or the current content. Return None if
+    the message does not exist.
     """
     if content is None:
         key = {"wanted_id": message_id, "of_sender_id": sender.id}
@@ -161,13 +161,13 @@ def edit_scheduled_message(
     client: str,
     now: datetime,
 ) -> None:
-    """Change a message before its time; a failed one, given a new time, waits again. `text` is what
-    `prepare_edit` made.
+    """Change a message before its delivery. A failed message with a new time waits again. `text` is
+    the result of `prepare_edit`.
 
     Raise, in this order: `NothingToChange`, `RecipientRequired`, `TopicRequired`,
     `DeliveryTimeNotInFuture`, `ScheduledMessageDoesNotExist`, `ScheduledMessageAlreadySent`,
-    `DeliveryTimeNotInFuture` (for a failed one without a new time), `InvalidRecipientType` and what
-    `check_message` raises.
+    `DeliveryTimeNotInFuture` (for a failed message without a new time), `InvalidRecipientType`, or
+    an error of `check_message`.
     """
     scheduled_at = _check_changes(changes, now)
     row = _access(session, sender, message_id)
@@ -177,7 +177,9 @@ def edit_scheduled_message(
     moves = (changes.kind, changes.to, changes.content, changes.topic)
     if any(change is not None for change in moves):
         content = row.content if changes.content is None else changes.content
-        if text is None or text.content != content:  # its sender has just changed it elsewhere
+        if (
+            text is None or text.content != content
+        ):  # the sender has just changed it in another request
             text = prepare_text(session, sender, content)
         kind = changes.kind or (DIRECT if row.channel_id is None else CHANNEL)
         draft = check_message(
@@ -203,7 +205,7 @@ def edit_scheduled_message(
 
 
 def _check_changes(changes: Changes, now: datetime) -> datetime | None:
-    """Check what can be checked without reading the message. Return the new time."""
+    """Check the changes as far as possible without the message. Return the new time or None."""
     if changes == Changes():
         raise NothingToChange()
     if changes.kind is not None and changes.to is None:
@@ -218,14 +220,14 @@ def _check_changes(changes: Changes, now: datetime) -> datetime | None:
 def delete_scheduled_message(
     session: Session, sender: Actor, message_id: int, *, now: datetime
 ) -> None:
-    """Raise `ScheduledMessageDoesNotExist`, `ScheduledMessageAlreadySent`."""
+    """Delete a message. Raise `ScheduledMessageDoesNotExist`, `ScheduledMessageAlreadySent`."""
     row = _access(session, sender, message_id)
     session.connection().execute(delete(SCHEDULED).where(SCHEDULED.c.id == row.id))
     notify_removed(session, row, now=now)
 
 
 def _access(session: Session, sender: Actor, message_id: int) -> ScheduledRow:
-    """Return the sender's own message, locked against its delivery and other changes."""
+    """Return the sender's message, locked against delivery and other changes."""
     key = {"wanted_id": message_id, "of_sender_id": sender.id}
     row = read_row(ScheduledRow, session.connection().execute(_OWN.with_for_update(), key))
     if row is None:
@@ -235,18 +237,18 @@ def _access(session: Session, sender: Actor, message_id: int) -> ScheduledRow:
     return row
 
 
-# --- what delivery shares ---------------------------------------------------------------------
+# --- shared with delivery -------------------------------------------------------------------------
 
 
 def notify_sender(
     session: Session, row: ScheduledRow, event: ClientEvent, *, now: datetime
 ) -> None:
-    """Append an event for the sender alone."""
+    """Append an event for the sender only."""
     log.append(session, row.realm_id, event, user_ids=[row.sender_id], now=now)
 
 
 def notify_removed(session: Session, row: ScheduledRow, *, now: datetime) -> None:
-    """Append the event of a message that was deleted or sent."""
+    """Append the event for a message that was deleted or sent."""
     event: ClientEvent = ScheduledMessagesRemoveEvent(scheduled_message_id=row.id)
     if row.target_message_id is not None:
         event = RemindersRemoveEvent(reminder_id=row.id)

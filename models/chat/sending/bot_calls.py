@@ -1,4 +1,4 @@
-"""Deliveries of messages to the outgoing webhooks that they are for."""
+"""Deliveries of messages to outgoing webhooks."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -14,7 +14,7 @@ from specd.db import table_of
 
 MENTION, DIRECT_MESSAGE = "mention", "direct_message"
 MAX_WAITING = 1_000
-"""Messages that wait for one bot, beyond which it gets no others."""
+"""Maximum number of messages that wait for one bot. Further messages are not delivered to it."""
 
 _DELIVERY = table_of(OutgoingDelivery)
 _WAITING = (
@@ -31,8 +31,10 @@ def call_bots(
     now: datetime,
 ) -> None:
     """Add deliveries to the outgoing webhooks that the message mentions, or that are in its direct
-    conversation. `readers`: the ids of users with a copy. Messages of bots have none, because two
-    bots could talk for ever. In a private channel only bots that are subscribed are called.
+    conversation.
+
+    `readers` contains the ids of users with a copy. Messages of bots are not delivered, because two
+    bots could reply to each other endlessly. In a private channel, only subscribed bots are called.
     """
     sender, channel = draft.sender, draft.channel
     if sender.is_bot:

@@ -1,6 +1,7 @@
-"""A message before it is sent: everything is checked, nothing written. Its text is rendered.
+"""A message before it is sent: it is checked and its text is rendered, but nothing is stored.
 
-The same checks apply to a message sent now, scheduled for later, and delivered by the worker.
+The same checks apply to messages that are sent immediately, scheduled for later, and delivered by
+the worker.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,7 +38,7 @@ from models.chat.topics.summary import has_topic
 from specd.db import Db
 
 WILDCARD_THRESHOLD = 15
-"""Up to so many readers, everybody may use wildcard mentions."""
+"""Up to this number of readers, all users may use wildcard mentions."""
 NAME_MAX = 30
 _CLIENTS_OF_PEOPLE = frozenset(
     (
@@ -49,7 +50,9 @@ _CLIENTS_OF_PEOPLE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A message that may be sent. Either `channel` or `user_ids` (all of the conversation)."""
+    """A message that may be sent. It has either a `channel` or `user_ids` (all users of the
+    conversation).
+    """
 
     sender: Actor
     channel: ChannelView | None
@@ -87,10 +90,11 @@ def check_message(
 ) -> Draft:
     """Return the draft of a message from `sender` after all checks.
 
-    `topic` is ignored for direct messages. `read_by_sender` None: depends on the client, and is
-    false for a message to oneself. Raise `MessageIsEmpty`, `MessageHasNullBytes`, `MissingTopic`,
-    `InvalidCharacterInTopic`, what `access_channel_to_send` and `access_recipients` raise,
-    `EmptyTopicNotAllowed`, `TopicsNotAllowed`, `NewTopicsNotAllowed`, and the refusals of mentions.
+    `topic` is ignored for direct messages. If `read_by_sender` is None, it depends on the client,
+    and is false for a message to oneself. Raise `MessageIsEmpty`, `MessageHasNullBytes`,
+    `MissingTopic`, `InvalidCharacterInTopic`, an error of `access_channel_to_send` or
+    `access_recipients`, `EmptyTopicNotAllowed`, `TopicsNotAllowed`, `NewTopicsNotAllowed`, or an
+    error of `check_mentions`.
     """
     content = check_stored(text.stored)
     channel: ChannelView | None = None
@@ -122,13 +126,15 @@ def check_message(
 
 
 def effective_topics_policy(actor: Actor, channel: ChannelView) -> str:
-    """Return the channel's own policy, or its organization's."""
+    """Return the channel's policy, or the organization's if the channel inherits it."""
     own = channel.topics_policy
     return actor.realm.topics_policy if own == "inherit" else own
 
 
 def check_topic(db: Db, sender: Actor, channel: ChannelView, topic: str) -> None:
-    """Raise an error unless the sender may use the topic in the channel. System bots always may."""
+    """Raise an error unless the sender may use the topic in the channel. System bots may use all
+    topics.
+    """
     if sender.is_system_bot:
         return
     policy = effective_topics_policy(sender, channel)
@@ -146,7 +152,7 @@ def check_topic(db: Db, sender: Actor, channel: ChannelView, topic: str) -> None
 def check_mentions(
     db: Db, sender: Actor, channel: ChannelView | None, topic: str, rendered: Rendered
 ) -> None:
-    """Raise an error where the text mentions more people than its author may."""
+    """Raise an error if the text contains a mention that its author may not use."""
     if rendered.refused_group is not None:
         raise GroupMentionNotAllowed(name=rendered.refused_group)
     if rendered.group_ids:
@@ -188,12 +194,12 @@ def _exceeds_threshold(db: Db, user_ids: Select[int]) -> bool:
 
 
 def client_name(client: str | None, user_agent: str | None) -> str:
-    """Return `client`, else the User-Agent before its slash; at most 30 characters."""
+    """Return `client`, or the User-Agent up to its slash, limited to 30 characters."""
     name = client or (user_agent or "").partition("/")[0]
     return "".join(sign for sign in name if sign.isprintable()).strip()[:NAME_MAX]
 
 
 def reads_own_messages(client: str) -> bool:
-    """Return whether a person sees what the client sends, as nobody does with bots and scripts."""
+    """Return whether the client shows sent messages to a person, unlike bots and scripts."""
     name = client.lower()
     return name in _CLIENTS_OF_PEOPLE or "desktop app" in name

@@ -29,7 +29,7 @@ class NotAuthorizedToSend(ChatError):
 
 
 class MessageIsEmpty(ChatError):
-    """The content is empty or consists of spaces."""
+    """The content is empty or contains only spaces."""
 
     sentence = "Message must not be empty"
     advice = "Send some content."
@@ -50,7 +50,7 @@ class NoRecipients(ChatError):
 
 
 class TooManyRecipients(ChatError):
-    """The direct message has more recipients than a conversation can have. Facts: `most`."""
+    """The direct message has more recipients than a conversation permits. Facts: `most`."""
 
     sentence = "Too many recipients (maximum {most})."
     advice = "Name fewer users, or write to a channel. Nothing was sent."
@@ -71,7 +71,7 @@ class InvalidRecipientEmail(ChatError):
 
 
 class OneChannelExpected(ChatError):
-    """`to` names no channel or several channels."""
+    """`to` does not contain exactly one channel."""
 
     sentence = "Expected exactly one channel"
     advice = "Send one request for each channel."
@@ -99,7 +99,7 @@ class DirectMessageNotAllowed(ChatError):
 
 
 class DirectMessageInitiationNotAllowed(ChatError):
-    """The caller may answer direct messages, but may not start a conversation."""
+    """The caller may reply to direct messages, but may not start a conversation."""
 
     sentence = "You do not have permission to initiate direct message conversations."
     advice = "Wait until another participant writes, or write to a channel."

@@ -1,7 +1,8 @@
-"""Sending: a checked draft becomes a message, everybody's copy of it, its topic's newest one, and
-events, in the caller's transaction and a number of statements that does not depend on the realm.
+"""Send a checked draft: store the message and the copies of all readers, update the newest message
+of the topic, and append events. This happens in the caller's transaction, with a number of
+statements that does not depend on the realm.
 
-POST /messages, the scheduled-delivery worker and the notification bot all send through here.
+POST /messages, the worker for scheduled messages and the notification bot use this module.
 """
 
 from collections import defaultdict
@@ -38,8 +39,8 @@ _INSERT_MESSAGE = Query(insert(_MESSAGE).returning(Message.id))
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """A sent message. `new_policy`: the sender's visibility policy for the topic, if sending has
-    changed it.
+    """A sent message. `new_policy` is the sender's visibility policy for the topic if sending has
+    changed it, otherwise None.
     """
 
     id: int
@@ -54,7 +55,7 @@ def send_message(
     scheduled_message_id: int | None = None,
     local: LocalEcho | None = None,
 ) -> SentMessage:
-    """Send the draft of `check_message`, in the same transaction as the check."""
+    """Send the draft of `check_message`, in the transaction of the check."""
     sender, channel, rendered = draft.sender, draft.channel, draft.rendered
     conversation_id = None
     if channel is None:
@@ -93,7 +94,7 @@ def send_message(
 
 
 def columns_of(draft: Draft, now: datetime) -> dict[str, Any]:
-    """Return the columns of a draft's message, but for its channel or conversation."""
+    """Return the columns of a draft's message, except its channel or conversation."""
     rendered = draft.rendered
     return {
         "realm_id": draft.sender.realm_id,
@@ -127,7 +128,8 @@ _ACTIVE_SUBSCRIBERS = (
         User.is_active,
     )
 )
-# The hot path, a message to a channel that mentions and alerts nobody: one prebuilt statement.
+# The most frequent case, a message to a channel without mentions and alert words, uses one prebuilt
+# statement.
 _COPIES_OF_CHANNEL = Query(
     insert(_COPY)
     .from_select(["user_id", "message_id", "flags"], _ACTIVE_SUBSCRIBERS)
@@ -136,7 +138,7 @@ _COPIES_OF_CHANNEL = Query(
 
 
 def _make_copies(session: Session, draft: Draft, message_id: int) -> dict[int, list[int]]:
-    """Make everybody's copy in one INSERT ... SELECT. Return flags -> ids of users."""
+    """Create the copies of all readers with one INSERT ... SELECT. Return flags -> user ids."""
     rendered = draft.rendered
     mentions = (
         rendered.user_ids
@@ -179,8 +181,8 @@ def _find_alerted(session: Session, draft: Draft) -> set[int]:
 def _readers(
     session: Session, draft: Draft, alerted: set[int], message_id: int
 ) -> Select[int, int, int]:
-    """Return the query for the readers of a message with mentions or alert words, or to users, and
-    their flags.
+    """Return the query for the readers of a message and their flags. It is used for direct
+    messages, and for messages with mentions or alert words.
     """
     source, channel = User.id, draft.channel
     channel_id = None if channel is None else channel.id
@@ -212,7 +214,7 @@ def _append_events(
     local: LocalEcho | None,
     now: datetime,
 ) -> None:
-    """Append one event for each set of flags; the message is the same for all of its readers."""
+    """Append one event for each set of flags. All of them contain the same message."""
     sender = draft.sender
     people: list[dict[str, Any]] = []
     if draft.channel is None:
@@ -244,7 +246,7 @@ def message_as_sent(
     *,
     now: datetime,
 ) -> dict[str, Any]:
-    """Return the message object of the event; `people` are those of the conversation."""
+    """Return the message object for the event. `people` are the users of the conversation."""
     sender, channel = draft.sender, draft.channel
     row = MessageRow(
         id=message_id,
@@ -258,7 +260,8 @@ def message_as_sent(
         client=draft.client,
         channel_name=None if channel is None else channel.name,
         full_name=sender.full_name,
-        # Readers differ in whose email they may see: an event has what all of them may see.
+        # Readers may see different emails of the sender: the event contains an email that all may
+        # see.
         delivery_email=email_for_all(sender, sender.realm.host),
         bot_type=sender.bot_type,
         email_address_visibility=sender.email_address_visibility,

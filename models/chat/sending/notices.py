@@ -1,5 +1,5 @@
-"""Messages of the notification bot: one in a channel or conversation, or the same direct message to
-each of many users in a fixed number of statements.
+"""Messages of the notification bot: one message in a channel or conversation, or the same direct
+message to each of many users in a fixed number of statements.
 """
 
 from collections.abc import Sequence
@@ -46,11 +46,11 @@ def try_send_notice(
     quotes: Quotes | None = None,
     **about: int,
 ) -> None:
-    """Send a message of the notification bot. A failure, as for an archived channel, is only logged
-    with `about`.
+    """Send a message of the notification bot. A failure, for example in an archived channel, is
+    only logged, with `about`.
 
-    Texts of users in `content` come from models/chat/rendering/quotes.py; `quotes` has made its
-    mentions and links.
+    Texts of users in `content` are escaped by models/chat/rendering/quotes.py. `quotes` has created
+    the mentions and links in `content`.
     """
     logger = structlog.get_logger("notices")
     try:
@@ -75,8 +75,9 @@ def send_direct_notices(
     now: datetime,
     quotes: Quotes | None = None,
 ) -> list[int]:
-    """Send each of the active users a direct message. Return the ids of the messages in the order
-    of the users' ids. `content` and `quotes` as for `try_send_notice`; a long text is prepared.
+    """Send each of the active users a direct message. Return the ids of the messages, ordered by
+    user id. `content` and `quotes` are as in `try_send_notice`. Prepare long texts before the
+    transaction.
     """
     if not user_ids:
         return []
@@ -113,7 +114,7 @@ _ALIKE = (
     *("realm_id", "sender_id", "topic", "topic_key", "content", "rendered_content", "sent_at"),
     *("has_link", "has_image", "has_attachment", "client"),
 )
-"""`columns_of`: the same in each of the messages."""
+"""The part of `columns_of` that is the same for all messages."""
 _INSERT_MESSAGES: Query[int, int] = Query(
     insert(_MESSAGE)
     .from_select(
@@ -144,7 +145,9 @@ _CONVERSATIONS: Query[str, int] = Query(
 def _require_conversations(
     session: Session, realm_id: int, bot_id: int, user_ids: Sequence[int]
 ) -> dict[int, int]:
-    """Return user id -> the conversation of that user with the bot, made now if need be."""
+    """Return user id -> conversation of the user with the bot. Missing conversations are
+    created.
+    """
     keys = {key_of((user_id, bot_id)): user_id for user_id in user_ids}
     conversations = dict(_CONVERSATIONS.all(session, {"realm_id": realm_id, "keys": list(keys)}))
     missing = [key for key in keys if key not in conversations]

@@ -1,4 +1,4 @@
-"""Recipients of a message: a channel or users, found and checked for its sender."""
+"""Find and check the recipients of a message: a channel or users."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,19 +32,19 @@ from models.chat.sending.errors import (
 from specd.db import Db
 
 MAX_RECIPIENTS = 1000
-"""In one conversation, besides the sender."""
+"""Maximum number of users in a conversation, in addition to the sender."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToChannel:
-    """A channel, by its id or by its name."""
+    """A channel, by id or by name."""
 
     channel: int | str
 
 
 @dataclass(frozen=True, slots=True)
 class ToUsers:
-    """Users, each by id or by API email. The sender is always one of them, named or not."""
+    """Users, each by id or by API email. The sender is always included."""
 
     users: Sequence[int | str]
 
@@ -53,10 +53,10 @@ Destination = ToChannel | ToUsers
 
 
 def access_channel_to_send(db: Db, sender: Actor, channel: int | str) -> ChannelView:
-    """Return the channel, if the sender may send there. A bot may use the channels of its owner.
+    """Return the channel if the sender may send to it. A bot may use the channels of its owner.
 
-    Raise `StreamDoesNotExist`, `StreamNameDoesNotExist`, also for a channel that is hidden from the
-    sender, and `NotAuthorizedToSend`.
+    Raise `StreamDoesNotExist` or `StreamNameDoesNotExist` (also for a channel that is hidden from
+    the sender), and `NotAuthorizedToSend`.
     """
     by: dict[str, Any] = {"channel_id" if isinstance(channel, int) else "name": channel}
     find = find_channel if sender.is_system_bot else find_visible_channel
@@ -73,10 +73,10 @@ def access_channel_to_send(db: Db, sender: Actor, channel: int | str) -> Channel
 
 
 def access_recipients(db: Db, sender: Actor, users: Sequence[int | str]) -> list[int]:
-    """Return the ids of everybody in the conversation, the sender included, ascending.
+    """Return the ids of all users in the conversation, including the sender, in ascending order.
 
     Raise `NoRecipients`, `TooManyRecipients`, `InvalidRecipientId`, `InvalidRecipientEmail`,
-    `RecipientDeactivated`, and what `check_may_write` raises.
+    `RecipientDeactivated`, or an error of `check_may_write`.
     """
     if not users:
         raise NoRecipients()
@@ -87,14 +87,16 @@ def access_recipients(db: Db, sender: Actor, users: Sequence[int | str]) -> list
 
 
 def require_active(sender: Actor, others: Sequence[UserRow]) -> None:
-    """Raise `RecipientDeactivated` for the first with a deactivated account."""
+    """Raise `RecipientDeactivated` for the first user with a deactivated account."""
     for row in others:
         if not row.is_active:
             raise RecipientDeactivated(email=api_email(sender, row))
 
 
 def _find(db: Db, sender: Actor, users: Sequence[int | str]) -> list[UserRow]:
-    """Return the rows of the users, each once. A hidden user raises the error of an unknown one."""
+    """Return the rows of the users, without duplicates. A hidden user raises the same error as an
+    unknown user.
+    """
     if len({user for user in users if not is_self(sender, [user])}) > MAX_RECIPIENTS:
         raise TooManyRecipients(most=MAX_RECIPIENTS)
     rows = find_named(db, sender, users, system_bots=True)
@@ -109,7 +111,9 @@ def _find(db: Db, sender: Actor, users: Sequence[int | str]) -> list[UserRow]:
 
 
 def check_may_write(db: Db, sender: Actor, others: Sequence[UserRow]) -> None:
-    """Raise an error unless these users may write to each other. Bots always may."""
+    """Raise an error unless these users may write to each other. Conversations with bots are always
+    permitted.
+    """
     if sender.is_bot or all(row.bot_type is not None for row in others):
         return
     realm = sender.realm

@@ -1,4 +1,4 @@
-"""Reports of messages, which the notification bot posts to the moderators' channel."""
+"""Reports of messages, which the notification bot posts in the moderators' channel."""
 
 from datetime import datetime
 
@@ -25,7 +25,7 @@ REPORT_TYPES: dict[str, str] = {
     "norms": "Violates community norms",
     "other": "Other reason",
 }
-"""Key on the wire -> name, as registration lists them."""
+"""Key in the API -> name, as in the response to registration."""
 
 
 def report_message(

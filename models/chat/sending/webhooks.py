@@ -1,4 +1,4 @@
-"""Messages of incoming webhooks."""
+"""Messages from incoming webhooks."""
 
 import orjson
 
@@ -8,14 +8,15 @@ from models.chat.sending.recipients import Destination, ToChannel, ToUsers
 from models.json import Json
 
 TOPIC = "JSON"
-"""The topic of a request without one."""
+"""The topic of a request without a topic."""
 BEGIN, END, CUT = "```json\n", "\n```", "\n[...]"
 _LONGEST = CONTENT_MAX - len(BEGIN) - len(END)
 
 
 def write_json(payload: Json) -> str:
-    """Return the payload as an indented block of code, cut to the length of a message. No line ends
-    the block, because each begins with a space, a quotation mark or a bracket.
+    """Return the payload as an indented block of code, cut to the maximum length of a message. No
+    line of the payload ends the block, because each begins with a space, a quotation mark or a
+    bracket.
     """
     text = orjson.dumps(payload, option=orjson.OPT_INDENT_2).decode()
     if len(text) > _LONGEST:
@@ -24,8 +25,8 @@ def write_json(payload: Json) -> str:
 
 
 def destination_of(actor: Actor, channel: str | None) -> Destination:
-    """Return the channel by its name or, in digits, its id; else the bot's owner, or the person
-    whose key it is.
+    """Return the channel, given by its name or in digits by its id. Without a channel, return the
+    bot's owner, or the user of the key.
     """
     if channel is None:
         return ToUsers([actor.bot_owner_id or actor.id])

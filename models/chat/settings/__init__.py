@@ -1,1 +1,1 @@
-"""A user's own settings, email address and password."""
+"""Settings of users, with email address and password."""

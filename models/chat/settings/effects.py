@@ -1,4 +1,4 @@
-"""Effects of changed settings on other users, and the events of those."""
+"""Effects of changed settings on other users, with their events."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,8 +27,8 @@ def notify_of_effects(
     *,
     now: datetime,
 ) -> None:
-    """Apply the effects of a setting. `changed`: user id -> the old value, of one user except for
-    the setting of drafts, because administrators cannot change the others.
+    """Apply the effects of a setting. `changed` maps user ids to old values. Except for the setting
+    of drafts it contains one user, because administrators cannot change the other settings.
     """
     if name == "enable_drafts_synchronization":
         if not value:
@@ -52,7 +52,7 @@ def notify_of_effects(
 def _notify_of_email(
     session: Session, actor: Actor, user_id: int, before: int, now: datetime
 ) -> None:
-    """Append events for those who may now see the address, and for those who no longer may."""
+    """Append events for users who may now see the address, and for users who no longer may."""
     user = session.get_one(User, user_id, populate_existing=True)
     after = user.email_address_visibility
     old_readers = set(find_email_readers(session, user, visibility=EmailVisibility(before)))

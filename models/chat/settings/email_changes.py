@@ -1,6 +1,8 @@
-"""Changing one's own email: requested here, confirmed with a link mailed to the new address.
+"""Changes of a user's email: the user requests the change, and confirms it with a link that is
+mailed to the new address.
 
-The link has a random token, stored as a hash; it works once, for a day, and until a later one.
+The link has a random token, which is stored as a hash. It works once, for a day, and until the next
+request.
 """
 
 import secrets
@@ -52,17 +54,17 @@ it, or ask with another address. If it was not, do nothing.
 
 
 class PendingChange(NamedTuple):
-    """A change of address that its user has not confirmed yet."""
+    """An unconfirmed change of an address."""
 
     user_id: int
     new_email: str
 
 
 def check_new_email(db: Db, actor: Actor, email: str) -> str | None:
-    """Return the new address as it is stored; None for the one the actor has.
+    """Return the new address as it is stored, or None if it is the current address.
 
-    Raise `EmailChangesDisabled`, `InvalidEmail` and what `check_email_allowed` raises, with
-    `RealEmailWanted` for a disposable address. No error reveals whose address it is.
+    Raise `EmailChangesDisabled`, `InvalidEmail`, `RealEmailWanted` for a disposable address, or
+    another error of `check_email_allowed`. No error reveals the owner of the address.
     """
     if email.strip() == actor.delivery_email:
         return None
@@ -77,7 +79,7 @@ def check_new_email(db: Db, actor: Actor, email: str) -> str | None:
 
 
 def require_free_or_hidden(db: Db, actor: Actor, email: str) -> None:
-    """Raise `EmailInUse` for the address of somebody else, if the actor may see it. The owner of a
+    """Raise `EmailInUse` if another user has the address and the actor may see it. The owner of a
     hidden address gets a mail from `ask_to_confirm`.
     """
     if email.casefold() != actor.email_key and find_named(db, actor, [email], system_bots=True):
@@ -87,10 +89,10 @@ def require_free_or_hidden(db: Db, actor: Actor, email: str) -> None:
 def ask_to_confirm(
     session: Session, vault: Vault, actor: Actor, email: str, *, base_url: str, now: datetime
 ) -> None:
-    """Mail a link to the checked address; earlier ones stop working. An address that somebody else
-    has gets a mail without a link.
+    """Mail a link to the checked address. Earlier links stop working. If another user has the
+    address, that user gets a mail without a link.
 
-    `base_url`: the address of the realm's service, with `/api/v1`.
+    `base_url` is the address of the realm's service and ends with `/api/v1`.
     """
     token = secrets.token_urlsafe(32)
     _forget(session, actor.id)
@@ -139,10 +141,10 @@ def access_change(db: Db, realm: RealmView, token: str, *, now: datetime) -> Pen
 
 
 def confirm_change(session: Session, realm: RealmView, token: str, *, now: datetime) -> str:
-    """Change the address, and mail the old one. Return the new address.
+    """Change the address, and mail the old address. Return the new address.
 
-    Raise `ConfirmationNotFound`, `EmailChangesDisabled` and what `change_email` raises, because
-    all is checked again.
+    Everything is checked again. Raise `ConfirmationNotFound`, `EmailChangesDisabled`, or an error
+    of `change_email`.
     """
     change = access_change(session, realm, token, now=now)
     user = session.scalars(
@@ -151,7 +153,7 @@ def confirm_change(session: Session, realm: RealmView, token: str, *, now: datet
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     ).one()
-    # Another request may have confirmed it before the lock.
+    # Another request may have confirmed the change before the lock.
     access_change(session, realm, token, now=now)
     actor = find_actor(session, user.id)
     assert actor is not None

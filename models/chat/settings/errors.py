@@ -1,4 +1,4 @@
-"""One's own settings, passwords and email addresses."""
+"""Personal settings, passwords and email addresses."""
 
 from models.chat.errors import ChatError
 
@@ -74,8 +74,8 @@ class RealEmailWanted(ChatError):
 
 
 class ConfirmationNotFound(ChatError):
-    """The link is unknown, used, expired or replaced by a later one. The answer is the same for all
-    four.
+    """The link is unknown, used, expired or replaced by a later link. The response is the same for
+    all four.
     """
 
     sentence = "The confirmation link is unknown, was used already or has expired."

@@ -1,4 +1,4 @@
-"""The languages clients are translated into: code -> name in the language itself."""
+"""The languages of clients: code -> name in that language."""
 
 from collections.abc import Mapping
 

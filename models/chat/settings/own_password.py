@@ -1,7 +1,7 @@
-"""Changing one's own password. The API key, which is independent of it, stays as it is.
+"""Change the caller's password. The API key does not depend on it and stays the same.
 
-A pending change of the email address is deleted, and sessions of browsers end, because anybody with
-the old password may have made them.
+A pending change of the email address is deleted and browser sessions end, because anyone with the
+old password may have created them.
 """
 
 from datetime import datetime
@@ -19,18 +19,18 @@ from specd.db import Db
 
 
 def find_hash(db: Db, actor: Actor) -> str | None:
-    """Return the hash of the actor's password; None where they have none."""
+    """Return the hash of the actor's password, or None if there is no password."""
     return db.execute(select(User.password_hash).where(User.id == actor.id)).scalar_one()
 
 
 def check_old(old: str, password_hash: str | None) -> None:
-    """Raise `WrongPassword`. Takes some 50 ms by design."""
+    """Raise `WrongPassword` unless the password matches. This takes about 50 ms by design."""
     if not is_password(old, password_hash):
         raise WrongPassword()
 
 
 def hash_new(new: str) -> str:
-    """Return the hash. Raise `NewPasswordTooWeak`. Takes some 50 ms by design."""
+    """Return the hash. Raise `NewPasswordTooWeak`. This takes about 50 ms by design."""
     password_hash = hash_if_strong(new)
     if password_hash is None:
         raise NewPasswordTooWeak()
@@ -40,7 +40,7 @@ def hash_new(new: str) -> str:
 def set_password(
     session: Session, actor: Actor, *, old_hash: str | None, new_hash: str, now: datetime
 ) -> None:
-    """Raise `WrongPassword` when the password was changed after it was checked."""
+    """Store the new hash. Raise `WrongPassword` if the password has changed since the check."""
     changed = session.connection().execute(
         update(User)
         .where(User.id == actor.id, User.password_hash == old_hash)

@@ -1,4 +1,4 @@
-"""Changing the settings that new people of an organization begin with."""
+"""Change the initial settings of new users in an organization."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -25,7 +25,9 @@ OF_THE_REALM = "email_address_visibility"
 def change_user_defaults(
     session: Session, actor: Actor, changes: Mapping[str, Any], *, now: datetime
 ) -> None:
-    """Change defaults, all or none. Raise the error class of an invalid value."""
+    """Change defaults. If one change fails, none is made. Raise the error class of an invalid
+    value.
+    """
     checked = check_settings(changes)
     own = {name: value for name, value in checked.items() if name in CHANGEABLE}
     if OF_THE_REALM in checked:

@@ -1,4 +1,4 @@
-"""Changing settings of users: one's own, or those of many at once, in a few statements each."""
+"""Change settings of one or many users, with a few statements each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ _OWN = select(*(_USER.c[name] for name in SETTINGS)).where(_USER.c.id == bindpar
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Whose settings an administrator changes."""
+    """The users whose settings an administrator changes."""
 
     user_ids: Sequence[int] = ()
     group_ids: Sequence[int] = ()
@@ -59,9 +59,9 @@ def find_settings(db: Db, user_id: int) -> dict[str, Value]:
 
 
 def check_settings(changes: Mapping[str, Any]) -> dict[str, Value]:
-    """Return the values as they are stored, in the alphabetical order in which they are checked.
+    """Return the values as they are stored. They are checked in alphabetical order.
 
-    Types were checked before. Raise the error class of an invalid value.
+    The types have already been checked. Raise the error class of an invalid value.
     """
     return {name: _check(name, changes[name]) for name in sorted(changes)}
 
@@ -91,7 +91,9 @@ def _check(name: str, value: Json) -> Value:
 
 @cache
 def _timezones() -> frozenset[str]:
-    """Return the names of time zones, once: every file of their database is opened."""
+    """Return the names of time zones. They are cached, because reading them opens every time zone
+    file.
+    """
     return frozenset(available_timezones())
 
 
@@ -104,9 +106,9 @@ def change_settings(
     skip_if_already_edited: bool = False,
     now: datetime,
 ) -> None:
-    """Set the checked values of users. Users who have a value already get no event.
+    """Set the checked values for users. Users who already have a value get no event.
 
-    `skip_if_already_edited`: leave out users who have ever changed that setting themselves.
+    `skip_if_already_edited` skips users who have ever changed the setting themselves.
     """
     for name, value in changes.items():
         changed = _set(session, user_ids, name, value, skip_if_already_edited)
@@ -135,7 +137,7 @@ def change_settings(
 def _set(
     session: Session, user_ids: Sequence[int], name: str, value: Value, skip_edited: bool
 ) -> dict[int, Value]:
-    """Return user id -> the old value, of those whose value changes; they are locked in order."""
+    """Return user id -> old value, for users whose value changes. They are locked in order."""
     column = _USER.c[name]
     users = id_in(_USER.c.id, user_ids)
     wanted = select(_USER.c.id, column).where(users, column != value)
@@ -158,8 +160,8 @@ def _set(
 def require_bulk_allowed(
     actor: Actor, targets: Targets, names: Sequence[str], *, more: bool
 ) -> None:
-    """Raise `MustBeAdministrator`, `NoTargets`, `NotForOthers` unless the actor may change those
-    settings of others. `more`: the request changes something else too.
+    """Raise `MustBeAdministrator`, `NoTargets` or `NotForOthers` unless the actor may change these
+    settings of other users. `more` means that the request contains other changes too.
     """
     if not actor.is_administrator:
         raise MustBeAdministrator()
@@ -170,8 +172,8 @@ def require_bulk_allowed(
 
 
 def find_target_ids(session: Session, actor: Actor, targets: Targets) -> list[int]:
-    """Return the ids of the named people, active or not, and of the active members of the groups,
-    directly or not, without bots.
+    """Return the ids of the named users, active or not, and of the active members of the groups,
+    including members of subgroups. Bots are left out.
 
     Raise `InvalidUserId`, `InvalidUserGroup`, `UserGroupDeactivated`.
     """
