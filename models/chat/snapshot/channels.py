@@ -1,4 +1,4 @@
-"""Channels in a snapshot: those visible to the actor, and the actor's subscriptions to them."""
+"""Channels in a snapshot: the channels that the actor may see, and the actor's subscriptions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,16 +15,16 @@ USERS_DEFAULTS = {
     "email_notifications": "enable_stream_email_notifications",
     "wildcard_mentions_notify": "wildcard_mentions_notify",
 }
-"""A subscription's setting -> the user's setting that applies where the former is null."""
+"""A subscription's setting -> the user's setting that applies if the former is null."""
 
 
 def find_streams(view: Viewing) -> dict[str, Any]:
-    """Return every channel that is visible to the actor."""
+    """Return all channels that the actor may see."""
     return {"streams": list(view.channels.values())}
 
 
 def find_own_subscriptions(view: Viewing) -> dict[str, Any]:
-    """Return the same channels, by whether the actor is, was or never was subscribed."""
+    """Return all channels that the actor may see, as current, former and missing subscriptions."""
     mine = find_own_settings(view.db, view.actor.id, is_active=True)
     former = find_own_settings(view.db, view.actor.id, is_active=False)
     if not view.can("notification_settings_null"):
@@ -53,7 +53,7 @@ def _with_subscribers(
 def _filled_in(
     view: Viewing, settings_of: Mapping[int, dict[str, Any]]
 ) -> dict[int, dict[str, Any]]:
-    """Return settings without null, for older clients: the user's own settings take its place."""
+    """Return settings for older clients: null is replaced by the user's setting."""
     defaults = {name: view.settings[default] for name, default in USERS_DEFAULTS.items()}
     return {
         channel_id: {
@@ -64,7 +64,7 @@ def _filled_in(
 
 
 def find_default_streams(view: Viewing) -> dict[str, Any]:
-    """Return the channels that new members are subscribed to; none to guests."""
+    """Return the channels to which new members are subscribed. Guests get an empty list."""
     if view.actor.is_guest:
         return {"realm_default_streams": []}
     ids = find_default_channel_ids(view.db, view.actor.realm_id)
@@ -83,6 +83,6 @@ def find_user_topics(view: Viewing) -> dict[str, Any]:
 
 
 def find_muted_topics(view: Viewing) -> dict[str, Any]:
-    """Return the muted topics in the older form: channel's name, topic, Unix seconds."""
+    """Return the muted topics in the older form: channel name, topic, Unix seconds."""
     names = {channel_id: channel.name for channel_id, channel in view.known_channels.items()}
     return {"muted_topics": describe_muted(view.policies, names, view.topic)}

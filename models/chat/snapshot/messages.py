@@ -1,7 +1,7 @@
-"""Messages in a snapshot: unread and starred ones, and recent direct conversations.
+"""Messages in a snapshot: unread and starred messages, and recent direct conversations.
 
-All are found by the partial indexes of `user_message` and by the table of stars, however many
-messages there are.
+They are found with the partial indexes of `user_message` and the table of stars, so the total
+number of messages does not matter.
 """
 
 from collections import defaultdict
@@ -32,9 +32,9 @@ from models.chat.topics.visibility import VisibilityPolicy
 from models.dialects import INT_MAX
 
 UNREAD_MAX = 50_000
-"""Of the newest unread messages, in one snapshot."""
+"""Maximum number of unread messages in a snapshot. The newest are included."""
 RECENT_DIRECT_MAX = 1000
-"""Of the newest direct messages, whose conversations are recent."""
+"""Number of newest direct messages whose conversations are recent."""
 
 _BY_NAME = MENTIONED | GROUP_MENTIONED
 
@@ -48,7 +48,7 @@ class UnreadTopic(TypedDict):
 
 
 def _newest(index: str, flagged: TextClause, most: int) -> Subquery:
-    """Return the message ids of the newest of these copies."""
+    """Return the message ids of the newest copies with a flag."""
     copies = copies_of_user(index, flagged)
     return copies.order_by(copies.selected_columns.message_id.desc()).limit(most).subquery()
 
@@ -71,7 +71,7 @@ def _unread() -> Select[int, int | None, int | None, str, str]:
 
 @cache
 def _mentions() -> Select[int, int]:
-    """Return the query for the unread mentions of the reader from message :oldest on."""
+    """Return the query for unread mentions of the reader from message `:oldest` on."""
     copies = copies_of_user("ix_user_message_mentioned", MENTIONED_AT_ALL)
     return copies.where(UNREAD, copies.selected_columns.message_id >= bindparam("oldest"))
 
@@ -122,7 +122,7 @@ def find_starred_messages(view: Viewing) -> dict[str, Any]:
 
 
 def find_recent_conversations(view: Viewing) -> dict[str, Any]:
-    """Return the actor's recent direct conversations, the newest first."""
+    """Return the actor's recent direct conversations, newest first."""
     rows = view.db.execute(_recent(), {"user_id": view.actor.id}).all()
     members = find_members(view.db, [conversation_id for conversation_id, _ in rows])
     return {
@@ -139,7 +139,7 @@ def find_recent_conversations(view: Viewing) -> dict[str, Any]:
 
 
 def find_unread_messages(view: Viewing) -> dict[str, Any]:
-    """Return the ids of unread messages, ascending, by topic and by conversation."""
+    """Return the ids of unread messages in ascending order, by topic and by conversation."""
     rows = view.db.execute(_unread(), {"user_id": view.actor.id}).all()
     topics: dict[tuple[int, str], UnreadTopic] = {}
     conversations: dict[int, list[int]] = defaultdict(list)
@@ -158,7 +158,7 @@ def find_unread_messages(view: Viewing) -> dict[str, Any]:
                     "unread_message_ids": [message_id],
                 }
             else:
-                place["topic"] = shown  # in the case of the newest message
+                place["topic"] = shown  # with the case of the newest message
                 place["unread_message_ids"].append(message_id)
     is_muted = _find_muted(view)
     counted = [topic["unread_message_ids"] for key, topic in topics.items() if not is_muted(key)]
@@ -185,13 +185,13 @@ def find_unread_messages(view: Viewing) -> dict[str, Any]:
 
 
 def _find_mentions(view: Viewing, oldest: int) -> dict[int, int]:
-    """Return message id -> flags, of the unread messages that mention the actor."""
+    """Return message id -> flags, for unread messages that mention the actor."""
     rows = view.db.execute(_mentions(), {"user_id": view.actor.id, "oldest": oldest})
     return {row.message_id: row.flags for row in rows}
 
 
 def _by_conversation(view: Viewing, unread: Mapping[int, list[int]]) -> dict[str, Any]:
-    """Return the actor's conversations of one or two people, and those of more."""
+    """Return the actor's conversations of up to two users, and the larger conversations."""
     pairs, groups = [], []
     for conversation_id, members in find_members(view.db, unread).items():
         ids = unread[conversation_id]
@@ -206,7 +206,9 @@ def _by_conversation(view: Viewing, unread: Mapping[int, list[int]]) -> dict[str
 
 
 def _find_muted(view: Viewing) -> Callable[[tuple[int, str]], bool]:
-    """Return what decides whether the actor has muted a topic, by channel id and topic key."""
+    """Return a function that decides, by channel id and topic key, whether the actor has muted a
+    topic.
+    """
     rows = view.db.execute(_MUTED_CHANNELS, {"user_id": view.actor.id})
     channel_ids = frozenset(rows.scalars())
     topics = {

@@ -1,4 +1,4 @@
-"""People and bots in a snapshot, as far as they are visible to the actor."""
+"""Users and bots in a snapshot, limited to those that the actor may see."""
 
 from typing import Any
 
@@ -26,11 +26,11 @@ FIELD_TYPE_NAMES = {
     FieldType.EXTERNAL_ACCOUNT: ("EXTERNAL_ACCOUNT", "External account"),
     FieldType.PRONOUNS: ("PRONOUNS", "Pronouns"),
 }
-"""Type -> its key for clients, and its name for people."""
+"""Type -> its key in the API, and its name for users."""
 
 
 def find_realm_users(view: Viewing) -> dict[str, Any]:
-    """Return everybody who is visible to the actor, and the actor."""
+    """Return all users that the actor may see, and facts about the actor."""
     profiles = find_profiles(view.db, view.actor.realm_id, visible_ids=view.visible_ids)
     people = [
         (row.is_active, _described(view, row, profiles.get(row.id, {})))
@@ -64,7 +64,7 @@ def _described(
 
 
 def find_user_statuses(view: Viewing) -> dict[str, Any]:
-    """Return user id, as text -> status, of the visible users that have one."""
+    """Return user id as text -> status, for visible users who have a status."""
     statuses = find_statuses(view.db, view.actor.realm_id)
     known = view.visible_ids
     return {
@@ -103,7 +103,7 @@ def find_custom_profile_fields(view: Viewing) -> dict[str, Any]:
 
 
 def find_presence(view: Viewing) -> dict[str, Any]:
-    """Return who is online. Clients send `presence_last_update_id` to get what is newer."""
+    """Return presences. Clients send `presence_last_update_id` to get newer ones."""
     return find_presences(
         view.db,
         view.actor,

@@ -78,11 +78,13 @@ WITHOUT: Mapping[str, Any] = {
     "settings_send_digest_emails": False,
     "zulip_plan_is_not_limited": True,
 }
-"""What clients read and this server decides for all organizations."""
+"""Values that clients read and that are the same for all organizations on this server."""
 
 
 def find_realm(view: Viewing) -> dict[str, Any]:
-    """Return every setting of the organization under its name after `realm_`, and the rest."""
+    """Return all settings of the organization, with the prefix `realm_`, and facts about the
+    server.
+    """
     realm = view.actor.realm
     row = view.db.execute(_REALM, {"realm_id": realm.id}).mappings().one()
     names = (*SETTINGS, *OPERATOR_SETTINGS)
@@ -138,7 +140,7 @@ def find_realm_emoji(view: Viewing) -> dict[str, Any]:
 
 
 def find_realm_linkifiers(view: Viewing) -> dict[str, Any]:
-    """Return no linkifiers for a client that cannot read templates of links."""
+    """Return the linkifiers, or an empty list if the client does not support URL templates."""
     if not view.can("linkifier_url_template"):
         return {"realm_linkifiers": []}
     return {"realm_linkifiers": list_linkifiers(view.db, view.actor.realm_id)}

@@ -1,4 +1,4 @@
-"""The actor's own settings in a snapshot, and what depends on them."""
+"""The actor's settings in a snapshot, with values that depend on them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ CONTENT_ON_DESKTOP = "pm_content_in_desktop_notifications"
 
 
 def find_user_settings(view: Viewing) -> dict[str, Any]:
-    """Return all of the actor's settings, and two of them again under the keys of older clients."""
+    """Return all settings of the actor, and two of them also under the keys for older clients."""
     return {
         "user_settings": describe_settings(view.settings),
         **find_display_settings(view),
@@ -52,6 +52,6 @@ def find_own_drafts(view: Viewing) -> dict[str, Any]:
 
 
 def find_vendor_token(view: Viewing) -> dict[str, Any]:
-    """Return whether the actor has authorized video calls, under both names."""
+    """Return whether the actor has authorized video calls, under the current and the older name."""
     is_authorized = has_token(view.db, view.actor.id)
     return {"has_vendor_token": is_authorized, "has_zoom_token": is_authorized}

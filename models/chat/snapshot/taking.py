@@ -1,4 +1,4 @@
-"""THE table of fetch types: the keys of the snapshot that each of them adds."""
+"""The table of fetch types and the snapshot keys for each of them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,19 +23,21 @@ from models.chat.snapshot.viewing import Viewing
 from specd.db import Db
 
 Find = Callable[[Viewing], dict[str, Any]]
-"""A function that returns keys of a snapshot in a fixed number of statements."""
+"""A function that returns keys of a snapshot, with a fixed number of statements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Keys for a client that requests all of `fetch_types`."""
+    """Snapshot keys for a client that requests all of `fetch_types`."""
 
     fetch_types: tuple[str, ...]
     find: Find
 
 
 def _always(**keys: Any) -> Find:
-    """Return the part of what this server does not have, the same for everybody."""
+    """Return a function for values that are the same for all users, because this server lacks the
+    feature.
+    """
     return lambda view: keys
 
 
@@ -98,7 +100,7 @@ PARTS = (
 
 
 def take_snapshot(view: Viewing) -> dict[str, Any]:
-    """Return the keys of every fetch type that the client requested, as of one moment."""
+    """Return the keys for all fetch types that the client requested, at one moment."""
     snapshot: dict[str, Any] = {}
     for part in PARTS:
         if all(view.wants(fetch_type) for fetch_type in part.fetch_types):

@@ -1,4 +1,4 @@
-"""The user and client of a snapshot, and what several parts of it read."""
+"""The user and the client of a snapshot, with data that several parts use."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,10 +17,11 @@ from specd.db import Db
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFacts:
-    """What a snapshot has of the server and no table has. `realm_url` is the organization's address
-    as the client reaches it, `icon_url` its picture, `emoji_data_url` the address of the names of
-    all emoji, `upload_quota_mib` the bound of all its files, `started_at` when the process started,
-    in Unix seconds.
+    """Facts about the server for snapshots.
+
+    `realm_url` is the organization's address for the client, `icon_url` its icon, `emoji_data_url`
+    the address of the names of all emoji, `upload_quota_mib` the maximum size of all files of the
+    organization, and `started_at` the start of the process in Unix seconds.
     """
 
     realm_url: str
@@ -36,8 +37,8 @@ class ServerFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterOptions:
-    """The client's options. `fetch_types`: None for all. `capabilities`: the names of those
-    that the client declared as true.
+    """The client's options. If `fetch_types` is None, all types are requested. `capabilities` are
+    the names of capabilities that the client declared as true.
     """
 
     fetch_types: frozenset[str] | None = None
@@ -50,7 +51,7 @@ class RegisterOptions:
 
 @dataclass(frozen=True)
 class Viewing:
-    """What one snapshot is made of. `db` reads the database as of one moment."""
+    """The inputs of one snapshot. `db` reads the database at one moment."""
 
     db: Db
     actor: Actor
@@ -73,12 +74,12 @@ class Viewing:
 
     @cached_property
     def visible_ids(self) -> frozenset[int] | None:
-        """Ids of the users visible to the actor; None: everybody."""
+        """Ids of the users that the actor may see, or None for all users."""
         return find_visible_user_ids(self.db, self.actor)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """The actor's own settings, by name."""
+        """The actor's settings by name."""
         return find_settings(self.db, self.actor.id)
 
     @cached_property
@@ -94,14 +95,14 @@ class Viewing:
 
     @cached_property
     def known_channels(self) -> dict[int, ChannelView]:
-        """The channels visible to the actor, by id; archived ones as well."""
+        """The channels that the actor may see, by id, including archived channels."""
         query = ChannelQuery(include_all=True, include_web_public=True, exclude_archived=False)
         return {channel.id: channel for channel in find_channels(self.db, self.actor, query)}
 
     @cached_property
     def channels(self) -> dict[int, dict[str, Any]]:
-        """The channel objects that the client can show, by id; archived channels only for a client
-        with that capability.
+        """The channel objects that the client can show, by id. Archived channels are included only
+        if the client has that capability.
         """
         shown = [
             channel

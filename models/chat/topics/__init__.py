@@ -1,1 +1,1 @@
-"""Topics, and the policies of users for them."""
+"""Topics, and users' policies for them."""

@@ -1,7 +1,8 @@
-"""Policies that are set when users take part in topics, according to their settings.
+"""Policies that are set when users participate in topics, depending on their settings.
 
-A policy is only ever raised: none (0), muted (1), unmuted (2), followed (3). Users with many get no
-others automatically, because mentions by others would use up what they may set by request.
+A policy is only raised: none (0), muted (1), unmuted (2), followed (3). Users with many policies
+get no further policies automatically, because mentions by others would use up their quota for
+requests.
 """
 
 from collections.abc import Iterable
@@ -20,8 +21,8 @@ from specd.db import Query, UtcMs, table_of, upsert
 
 PARTICIPATE, SEND, START, NEVER = 1, 2, 3, 4
 MOST = 2_500
-"""Policies of a user, beyond which no other topic gets one automatically. It is half of the default
-of `topic_policies_per_user`, which limits those by request.
+"""Maximum number of policies of a user up to which new ones are set automatically. It is half of
+the default of `topic_policies_per_user`, which limits policies set by requests.
 """
 
 _USER_TOPIC = table_of(UserTopic)
@@ -44,7 +45,7 @@ _CURRENT = Query(
         .scalar_subquery(),
     )
 )
-"""Whether the channel is muted (null: not subscribed), and the policy for the topic."""
+"""Whether the channel is muted (null if not subscribed), and the policy for the topic."""
 
 
 def follow_as_sender(
@@ -56,7 +57,9 @@ def follow_as_sender(
     starts_topic: bool,
     now: datetime,
 ) -> int | None:
-    """Return the sender's new policy for the topic of their message; None: unchanged."""
+    """Return the sender's new policy for the topic of their message, or None if it does not
+    change.
+    """
     if sender.is_bot:
         return None
     follows = _applies(sender.automatically_follow_topics_policy, starts_topic)
@@ -67,7 +70,7 @@ def follow_as_sender(
 def follow_as_participant(
     session: Session, actor: Actor, channel_id: int, topic: str, *, now: datetime
 ) -> None:
-    """Raise the policy of a subscriber who took part in a topic without writing in it."""
+    """Raise the policy of a user who participated in a topic without writing in it."""
     if actor.is_bot:
         return
     follows = actor.automatically_follow_topics_policy == PARTICIPATE
@@ -95,7 +98,7 @@ def _follow(
     now: datetime,
     subscribers_only: bool = False,
 ) -> int | None:
-    """Raise the actor's policy. Return the new one; None: unchanged."""
+    """Raise the actor's policy. Return the new policy, or None if it does not change."""
     if not follows and not unmutes:
         return None
     key = {"user_id": actor.id, "channel_id": channel_id, "topic_key": key_of(topic)}
@@ -111,7 +114,7 @@ def _follow(
 
 
 def has_policy_for_new_topics(sender: Actor) -> bool:
-    """Return whether a policy of the sender applies to topics that they start."""
+    """Return whether a setting of the sender applies to topics that they start."""
     policies = (
         sender.automatically_follow_topics_policy,
         sender.automatically_unmute_topics_in_muted_streams_policy,
@@ -132,7 +135,7 @@ def follow_as_mentioned(
     *,
     now: datetime,
 ) -> None:
-    """Set the policy "followed" for those mentioned users whose settings allow it."""
+    """Set the policy "followed" for mentioned users whose settings permit it."""
     followed = VisibilityPolicy.FOLLOWED
     _raise_policy(session, realm_id, user_ids, channel_id, topic, followed, now, mentioned=True)
 
@@ -148,7 +151,7 @@ def _raise_policy(
     *,
     mentioned: bool = False,
 ) -> list[int]:
-    """Raise the policy of users. Return the ids of those whose policy has changed."""
+    """Raise the policy of users. Return the ids of users whose policy has changed."""
     others, own = aliased(UserTopic), aliased(UserTopic)
     last_one = (
         select(others.user_id)
@@ -162,7 +165,7 @@ def _raise_policy(
         .where(own.user_id == User.id, own.channel_id == channel_id, own.topic_key == key_of(topic))
         .scalar_subquery()
     )
-    # In this order: only those are counted who have no policy for the topic.
+    # In this order, so that only the policies of users without a policy for the topic are counted.
     is_raised = case((current.is_(None), last_one.is_(None)), else_=current < int(policy))
     who = (
         select(

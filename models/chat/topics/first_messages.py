@@ -1,4 +1,4 @@
-"""The first message of each channel, whose changes clients get as events."""
+"""The first message of each channel. Clients get events about its changes."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -35,8 +35,8 @@ def recount_first_messages(
 def _set(
     session: Session, realm_id: int, channels: ColumnElement[bool], first: object, now: datetime
 ) -> None:
-    """Set the first message of channels. Append an event for each; the delivery decides who may get
-    it.
+    """Set the first message of channels. Append an event for each. The delivery decides which users
+    get it.
     """
     changed = update(_CHANNEL).where(channels).values(first_message_id=first)
     returned = (_CHANNEL.c.id, _CHANNEL.c.name, _CHANNEL.c.first_message_id)

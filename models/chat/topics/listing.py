@@ -1,5 +1,5 @@
-"""The topics of a channel, newest first, from the summary that sending keeps: no list of topics
-reads a channel's messages.
+"""The topics of a channel, newest first, from the summary that is updated by sending. Lists of
+topics do not read a channel's messages.
 """
 
 from typing import Any
@@ -22,10 +22,10 @@ _ALL = Query(
 
 
 def _own_topics() -> Select[str, int]:
-    """Return the query for the topics of channel :channel_id in which user :user_id has a copy of
-    a message newer than :after, with the newest such message.
+    """Return the query for the topics of channel `:channel_id` in which user `:user_id` has a copy
+    of a message newer than `:after`, with the newest such message.
 
-    It starts at the end of each topic, where a subscriber finds a copy in one step.
+    It starts at the end of each topic, where a subscriber usually has a copy.
     """
     message, newest = aliased(Message), aliased(Message)
     mine = exists().where(
@@ -63,11 +63,11 @@ _JOINED_AFTER = Query(
 
 
 def encode_topics(db: Connection, actor: Actor, channel_id: int, *, empty_name: str) -> bytes:
-    """Return a JSON array of the name and the newest message of each topic the actor can read, the
+    """Return a JSON array of the name and the newest message of each topic that the actor can read,
     latest first. The topic without a name is called `empty_name`.
 
-    In a protected history only messages count of which the actor has a copy. Names have the newest
-    message's casing. Raise `InvalidChannelId`.
+    In a protected history, only messages count of which the actor has a copy. Names have the case
+    of the newest message. Raise `InvalidChannelId`.
     """
     channel = access_channel(db, actor, channel_id)
     if channel.has_protected_history:

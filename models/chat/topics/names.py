@@ -1,4 +1,6 @@
-"""Names of topics: normalised, checked, cut to length. The empty one has several."""
+"""Names of topics: normalized, checked, and cut to their maximum length. The empty topic has
+several names.
+"""
 
 from models.chat.common.name_keys import key_of
 from models.chat.common.one_line import FORBIDDEN
@@ -26,5 +28,5 @@ def normalise_topic(topic: str, *, empty_name: str) -> str:
 
 
 def display_topic(topic: str, *, empty_name: str, allow_empty: bool) -> str:
-    """Return the topic for a client; one that cannot show the empty topic gets its name."""
+    """Return the topic for a client. A client that cannot show the empty topic gets its name."""
     return topic if topic or allow_empty else empty_name

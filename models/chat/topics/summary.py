@@ -1,5 +1,5 @@
-"""The newest message of each topic, kept beside the messages so that a channel's topics are listed
-without reading them.
+"""The newest message of each topic, stored so that lists of a channel's topics do not read
+messages.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ _TOPIC = table_of(Topic)
 def _upsert_topic() -> Insert:
     statement = upsert(_TOPIC)
     is_newer = statement.excluded.max_id > _TOPIC.c.max_id
-    # Two senders at once: the older id must not win because it came second.
+    # If two users send concurrently, the larger id must be kept.
     return statement.on_conflict_do_update(
         index_elements=["channel_id", "topic_key"],
         set_={
@@ -54,8 +54,8 @@ _HAS_COPY = (
 def has_topic(
     db: Db, actor: Actor, channel: ChannelView, topic: str, *, as_owner: bool = False
 ) -> bool:
-    """Return whether the channel has a message in the topic. In a protected history only messages
-    count of which the actor has a copy or, `as_owner`, the owner of a bot.
+    """Return whether the channel has a message in the topic. In a protected history, only messages
+    count of which the actor has a copy, or with `as_owner` the owner of the bot.
     """
     key: dict[str, Any] = {"channel_id": channel.id, "topic_key": key_of(topic)}
     if not channel.has_protected_history:

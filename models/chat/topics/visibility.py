@@ -1,4 +1,6 @@
-"""Visibility policies of users for topics: none, muted, unmuted, followed. No row means none."""
+"""Visibility policies of users for topics: none, muted, unmuted, followed. Without a row, the
+policy is none.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -28,7 +30,7 @@ from specd.db import Db
 
 
 class VisibilityPolicy(IntEnum):
-    """Numbers of the API. Unmuted in a channel that is not muted has the effect of none."""
+    """The API's numbers. In a channel that is not muted, "unmuted" has the effect of "none"."""
 
     NONE = 0
     MUTED = 1
@@ -62,9 +64,9 @@ def set_user_topic(
     policy: VisibilityPolicy,
     now: datetime,
 ) -> None:
-    """Set the actor's policy for a topic, which need not have messages.
+    """Set the actor's policy for a topic. The topic may be without messages.
 
-    Raise `InvalidCharacterInTopic` and `InvalidChannelId`; a policy can also be cleared in a
+    Raise `InvalidCharacterInTopic` and `InvalidChannelId`. A policy can also be cleared in a
     channel that the actor can no longer read.
     """
     topic = normalise_topic(topic, empty_name=actor.realm.empty_topic_display_name)
@@ -73,7 +75,7 @@ def set_user_topic(
     if known is None and not clears:
         raise InvalidChannelId()
     if _store(session, actor.id, channel_id, topic, policy, now):
-        # First the older kind of event, which is for muted topics alone.
+        # The older kind of event, which contains only muted topics, comes first.
         for event in (MutedTopicsEvent(), policy_event(channel_id, topic, policy, now)):
             log.append(session, actor.realm_id, event, user_ids=[actor.id], now=now)
     elif known is None:
@@ -81,8 +83,8 @@ def set_user_topic(
 
 
 def find_channel_to_mute(db: Db, actor: Actor, *, name: str | None, channel_id: int | None) -> int:
-    """Return the id of the channel that an older client names in one of two ways. Raise
-    `MissingParameter`, `IncompatibleParameters` and what `access_channel_by_name` raises.
+    """Return the id of the channel, which an older client may give in one of two ways. Raise
+    `MissingParameter`, `IncompatibleParameters`, or an error of `access_channel_by_name`.
     """
     if name is not None and channel_id is not None:
         raise IncompatibleParameters(names="stream_id, stream")
@@ -101,7 +103,7 @@ def _store(
     policy: VisibilityPolicy,
     now: datetime,
 ) -> bool:
-    """Store a policy of a user. Return whether it is a change."""
+    """Store a policy of a user. Return whether it has changed."""
     key = {"user_id": user_id, "channel_id": channel_id, "topic_key": key_of(topic)}
     if policy == VisibilityPolicy.NONE:
         cleared = session.execute(
@@ -130,7 +132,7 @@ def find_policies(db: Db, user_id: int) -> list[PolicyRow]:
 
 
 def find_visible_policies(db: Db, actor: Actor) -> list[PolicyRow]:
-    """Return the actor's policies for topics of channels visible to them, oldest first."""
+    """Return the actor's policies for topics of channels that they may see, oldest first."""
     rows = find_policies(db, actor.id)
     known = _find_visible_names(db, actor, rows)
     return [row for row in rows if row.channel_id in known]
@@ -143,13 +145,13 @@ def find_muted_topics(db: Db, actor: Actor, shown: Callable[[str], str]) -> list
 
 
 def _find_visible_names(db: Db, actor: Actor, rows: Iterable[PolicyRow]) -> dict[int, str]:
-    """Return id -> name of the channels of policies that are visible to the actor."""
+    """Return id -> name of channels with policies that the actor may see."""
     channels = find_channels(db, actor, channel_ids={row.channel_id for row in rows})
     return {channel.id: channel.name for channel in filter_visible(db, actor, channels)}
 
 
 def describe_policy(row: PolicyRow, topic: str) -> dict[str, str | int]:
-    """Return a policy for clients, with the topic in the form that the client can show."""
+    """Return a policy in the API's form. `topic` is in the form that the client can show."""
     return {
         "stream_id": row.channel_id,
         "topic_name": topic,
@@ -161,8 +163,8 @@ def describe_policy(row: PolicyRow, topic: str) -> dict[str, str | int]:
 def describe_muted(
     rows: Iterable[PolicyRow], names: Mapping[int, str], shown: Callable[[str], str]
 ) -> list[list[str | int]]:
-    """Return [channel's name, topic, Unix seconds] of each muted topic whose channel has a name in
-    `names`; `shown` makes the form of a topic that the client can show.
+    """Return [channel name, topic, Unix seconds] of each muted topic whose channel is in `names`.
+    `shown` converts a topic to the form that the client can show.
     """
     return [
         [names[row.channel_id], shown(row.topic), int(row.last_updated.timestamp())]
@@ -172,7 +174,7 @@ def describe_muted(
 
 
 def policy_event(channel_id: int, topic: str, policy: int, now: datetime) -> UserTopicEvent:
-    """Return the event of a policy that was set `now`."""
+    """Return the event of a policy that was set at `now`."""
     return UserTopicEvent(
         stream_id=channel_id,
         topic_name=topic,
