@@ -169,10 +169,7 @@ def _notify_of_subscribers(
         newcomers = set(joined.get(channel.id, ()))
         audience = audiences.of(channel, subscribers[channel.id])
         if channel.id in is_new:
-            empty = {
-                **described[channel.id],
-                "subscriber_count": 0,
-            }  # increased by events
+            empty = {**described[channel.id], "subscriber_count": 0}  # increased by events
             appeared.append((StreamCreateEvent(streams=[empty]), audience))
         else:
             before = audiences.of(channel, set(subscribers[channel.id]) - newcomers)

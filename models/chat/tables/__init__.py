@@ -1,9 +1,9 @@
-"""Every table of the chat service. Importing this package makes `ChatBase.metadata` whole.
+"""All tables of the chat service. Importing this package completes `ChatBase.metadata`.
 
-Times are aware UTC datetimes (stored as Unix milliseconds). Ids grow and are never used again.
-Columns that end in `_group` hold the id of the user group that has a permission; they have no
-foreign key because realms and groups would refer to each other. Groups with names are never
-deleted; an anonymous one may be once no setting refers to it.
+Times are aware UTC datetimes, stored as Unix milliseconds. Ids increase and are not reused. Columns
+that end in `_group` contain the id of the user group that has a permission. They have no foreign
+keys, because realms and groups would refer to each other. Groups with names are not deleted. An
+anonymous group may be deleted if no setting refers to it.
 """
 
 from models.chat.tables.attachment import Attachment as Attachment

@@ -11,11 +11,12 @@ from specd.db import RowNumber, UtcMs
 
 
 class Attachment(ChatBase):
-    """An uploaded file. `handle` finds it, in its address and in the store. `width` and `height`
-    are a picture's, in pixels; null where there is no thumbnail.
+    """An uploaded file. `handle` identifies it in its address and in the store. `width` and
+    `height` belong to an image, in pixels; they are null if there is no thumbnail.
 
-    `detached_at`: since when no message shows it; null while one does. `deleted_at`: nobody gets it
-    from then on, and the worker removes file and row.
+    `detached_at` is the time since which no message shows the file, or null while a message shows
+    it. After `deleted_at` the file cannot be downloaded, and the worker removes the file and the
+    row.
     """
 
     __tablename__ = "attachment"
@@ -44,7 +45,7 @@ class Attachment(ChatBase):
 
 
 class AttachmentMessage(ChatBase):
-    """A message shows a file: users who may read the message may get the file."""
+    """A message that shows a file. Users who may read the message may download the file."""
 
     __tablename__ = "attachment_message"
     __table_args__ = (Index(None, "message_id"), {"sqlite_with_rowid": False})

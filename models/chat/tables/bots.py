@@ -1,4 +1,4 @@
-"""What bots store between their runs, and the URLs of outgoing webhooks."""
+"""Data that bots store between runs, and the URLs of outgoing webhooks."""
 
 from datetime import datetime
 
@@ -14,8 +14,8 @@ KEY_MAX = 250
 
 
 class BotStorage(ChatBase):
-    """A text of a bot, or of a person's program, under a key. `size`: the characters of both. It
-    stands before the value, so that a sum of sizes reads no values.
+    """A text that a bot or a user's program stores under a key. `size` is the number of characters
+    of both. Its column precedes the value, so that a sum of sizes does not read values.
     """
 
     __tablename__ = "bot_storage"
@@ -27,7 +27,9 @@ class BotStorage(ChatBase):
 
 
 class OutgoingWebhook(ChatBase):
-    """The URL of a bot, and the format of its requests: 1 the service's own, 2 Slack's."""
+    """The URL of a bot, and the format of its requests: 1 for the service's format, 2 for
+    Slack's.
+    """
 
     __tablename__ = "outgoing_webhook"
     __table_args__ = (CheckConstraint("interface IN (1, 2)", name="interface"),)
@@ -39,12 +41,12 @@ class OutgoingWebhook(ChatBase):
 
 
 class OutgoingDelivery(ChatBase):
-    """A message for a bot, written in the transaction that sends the message, deleted in the one
-    that sends the bot's answer.
+    """A message for a bot. It is written in the transaction that sends the message, and deleted in
+    the transaction that sends the bot's reply.
 
-    `next_try_at` is when it may be claimed. A worker that claims it moves that on by a lease, so
-    that the row of a worker that dies is due again. `attempts` counts the claims. `traceparent` is
-    the trace context of the request that sent the message, if it had one.
+    `next_try_at` is the time from which it may be claimed. A worker that claims it advances that
+    time by a lease, so that the row is due again if the worker dies. `attempts` counts the claims.
+    `traceparent` is the trace context of the request that sent the message, or null.
     """
 
     __tablename__ = "outgoing_delivery"

@@ -18,12 +18,12 @@ from models.chat.tables.columns import GROUP, key_of
 from specd.db import RowNumber, UtcMs
 
 TOPIC = String(60)
-TOPIC_KEY = String(200)  # casefolding can lengthen a text threefold
+TOPIC_KEY = String(200)  # casefolding can triple the length of a text
 
 
 class ChannelFolder(ChatBase):
-    """A heading under which people find channels. `name_key` is the key of the name, unique in the
-    realm among archived folders too.
+    """A heading for channels in clients. `name_key` is the key of the name. It is unique in the
+    realm, including archived folders.
     """
 
     __tablename__ = "channel_folder"
@@ -42,10 +42,10 @@ class ChannelFolder(ChatBase):
 
 
 class Channel(ChatBase):
-    """A place for messages under topics. `name_key` is the key of the name, unique in the realm.
+    """A place for messages with topics. `name_key` is the key of the name and unique in the realm.
 
-    Public: not `invite_only`; its history is always public. Private: with shared history
-    (`history_public_to_subscribers`) or protected history.
+    A channel that is not `invite_only` is public and has a public history. A private channel has a
+    shared history (`history_public_to_subscribers`) or a protected history.
     """
 
     __tablename__ = "channel"
@@ -90,7 +90,7 @@ class Channel(ChatBase):
 
 
 class DefaultChannel(ChatBase):
-    """A channel that new members are subscribed to."""
+    """A channel to which new members are subscribed."""
 
     __tablename__ = "default_channel"
 
@@ -99,11 +99,12 @@ class DefaultChannel(ChatBase):
 
 
 class Subscription(ChatBase):
-    """A user's subscription and its settings; kept, not `is_active`, when they unsubscribe.
+    """A user's subscription and its settings. If the user unsubscribes, the row is kept, not
+    `is_active`.
 
-    The notification settings are null where the user's own defaults apply. No message up to
-    `joined_after_id` (the newest one when they first subscribed) was ever theirs in a protected
-    history: a bound for searches, not the permission, which is the user's copy.
+    The notification settings are null if the user's defaults apply. In a protected history, the
+    user has no message up to `joined_after_id`, which was the newest message at the first
+    subscription. It is only a bound for searches; the permission to read is the user's copy.
     """
 
     __tablename__ = "subscription"
@@ -125,13 +126,14 @@ class Subscription(ChatBase):
 
 
 class Topic(ChatBase):
-    """The newest message of each topic: a list of topics never reads messages.
+    """The newest message of each topic, so that lists of topics do not read messages.
 
-    Kept in the transaction that sends, moves or deletes. `name` has the newest message's casing.
+    It is updated in the transaction that sends, moves or deletes a message. `name` has the case of
+    the newest message.
     """
 
     __tablename__ = "topic"
-    # With the name, a list of topics reads the index alone.
+    # With the name, a list of topics reads only the index.
     __table_args__ = (Index(None, "channel_id", "max_id", "name"),)
 
     channel_id: Mapped[int] = key_of("channel.id")
@@ -141,7 +143,9 @@ class Topic(ChatBase):
 
 
 class UserTopic(ChatBase):
-    """A user's visibility policy for one topic: 1 muted, 2 unmuted, 3 followed. No row: none."""
+    """A user's visibility policy for one topic: 1 muted, 2 unmuted, 3 followed. Without a row, the
+    policy is none.
+    """
 
     __tablename__ = "user_topic"
     __table_args__ = (

@@ -10,12 +10,12 @@ from specd.db import RowNumber, UtcMs
 
 
 class ChatImport(ChatBase):
-    """One import: how far it is, and what its rows are numbered from.
+    """An import: its progress, and the first ids of its rows.
 
-    `step` and `done`: the step under way, and its rows that are there. `first_ids`: table -> its
-    first new id, as JSON, empty where all rows keep their ids; `counts`: table -> its rows. Without
-    `finished_at` nobody reaches the organization. `archive_sha256` is that of the manifest, which
-    has the others.
+    `step` is the current step, and `done` the number of its rows that have been added. `first_ids`
+    is JSON: table -> its first new id, and empty if all rows keep their ids. `counts` is table ->
+    number of rows. Until `finished_at` is set, the organization cannot be used. `archive_sha256` is
+    the digest of the manifest, which contains the digests of the other files.
     """
 
     __tablename__ = "chat_import"

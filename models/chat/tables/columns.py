@@ -1,4 +1,4 @@
-"""Columns that several tables have."""
+"""Columns that several tables use."""
 
 from sqlalchemy import BigInteger, ForeignKey
 from sqlalchemy.orm import MappedColumn, mapped_column
@@ -7,6 +7,6 @@ GROUP = BigInteger
 
 
 def key_of(column: str, *, ondelete: str | None = None) -> MappedColumn[int]:
-    """Return a column of the primary key that refers to a column of another table."""
+    """Return a primary key column that refers to a column of another table."""
     reference = ForeignKey(column, ondelete=ondelete)
     return mapped_column(BigInteger, reference, primary_key=True, autoincrement=False)

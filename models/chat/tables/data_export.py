@@ -13,12 +13,12 @@ PENDING = text("state IN ('requested', 'started')")
 
 
 class DataExport(ChatBase):
-    """One export: `requested`, `started`, then `succeeded` or `failed`; `deleted` after success.
+    """An export: `requested`, `started`, then `succeeded` or `failed`; `deleted` after success.
 
-    `next_try_at` is when it may be claimed. The worker that claims it (`holder`) moves that on by a
-    lease, again and again, so that the export of a worker that dies is due again. `archive` is the
-    file's name, set once the file is complete on the disk. Without an `acting_user_id` the operator
-    requested it.
+    `next_try_at` is the time from which it may be claimed. The worker that claims it (`holder`)
+    repeatedly advances that time by a lease, so that the export is due again if the worker dies.
+    `archive` is the file name, which is set when the file is complete on disk. `acting_user_id` is
+    null if the operator requested the export.
     """
 
     __tablename__ = "data_export"
@@ -43,7 +43,7 @@ class DataExport(ChatBase):
     export_type: Mapped[str] = mapped_column(String(24))
     state: Mapped[str] = mapped_column(String(10), default="requested")
     requested_at: Mapped[datetime] = mapped_column(UtcMs)
-    ended_at: Mapped[datetime | None] = mapped_column(UtcMs)  # well or not
+    ended_at: Mapped[datetime | None] = mapped_column(UtcMs)  # with success or failure
     deleted_at: Mapped[datetime | None] = mapped_column(UtcMs)
     next_try_at: Mapped[datetime] = mapped_column(UtcMs)
     attempts: Mapped[int] = mapped_column(default=0)

@@ -1,4 +1,4 @@
-"""The event queues of clients: cursors over the event log."""
+"""The event queues of clients: positions in the event log."""
 
 from datetime import datetime
 
@@ -10,12 +10,13 @@ from specd.db import UtcMs
 
 
 class EventQueue(ChatBase):
-    """A client's position in the log of its realm, and which events it gets.
+    """A client's position in the event log of its realm, and the selection of its events.
 
-    `position` is the last event that the client has acknowledged, or an earlier one: processes
-    store it now and then. `event_types` is a JSON array (null: all), `narrow` a JSON array of
-    terms, `capabilities` a JSON array of names. `known_people` is a digest of the users visible to
-    the reader, null for everybody. The queue lives until `polled_until` plus `idle_timeout_s`.
+    `position` is the last event that the client has acknowledged, or an earlier event, because
+    processes store it at intervals. `event_types` is a JSON array (null for all), `narrow` a JSON
+    array of terms, `capabilities` a JSON array of names. `known_people` is a digest of the users
+    that the reader may see, or null for all users. The queue lives until `polled_until` plus
+    `idle_timeout_s`.
     """
 
     __tablename__ = "event_queue"

@@ -13,13 +13,13 @@ from specd.db import RowNumber, UtcMs
 class UserGroup(ChatBase):
     """A set of users and of other groups.
 
-    `system` groups (`role:members` and its like) follow the roles, `named` ones are made by people,
-    `anonymous` ones are the value of one group setting and have no name.
+    `system` groups, such as `role:members`, follow the roles. Users create `named` groups.
+    `anonymous` groups have no name; each is the value of one group setting.
     """
 
     __tablename__ = "user_group"
     __table_args__ = (
-        # Deactivated groups keep their name, which no other group may have.
+        # Deactivated groups keep their names, so that other groups cannot use them.
         Index("uq_user_group_realm_id_name_key", "realm_id", "name_key", unique=True),
         CheckConstraint("kind IN ('system', 'named', 'anonymous')", name="kind"),
         CheckConstraint("(kind = 'anonymous') = (name IS NULL)", name="name"),
@@ -44,7 +44,7 @@ class UserGroup(ChatBase):
 
 
 class UserGroupMember(ChatBase):
-    """A user who is directly in a group."""
+    """A user who is a direct member of a group."""
 
     __tablename__ = "user_group_member"
     __table_args__ = (Index(None, "user_id", "group_id"),)
@@ -54,7 +54,7 @@ class UserGroupMember(ChatBase):
 
 
 class Subgroup(ChatBase):
-    """A group all of whose members are members of another one too."""
+    """A group whose members are also members of another group."""
 
     __tablename__ = "subgroup"
     __table_args__ = (

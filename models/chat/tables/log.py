@@ -1,6 +1,6 @@
-"""The audit log for people, the event log for clients, and answers kept for retries.
+"""The audit log, the event log for clients, and responses stored for retries.
 
-Rows are only ever appended, in the transaction of the change that they record.
+Rows are only appended, in the transaction of the change that they record.
 """
 
 from datetime import datetime
@@ -14,14 +14,16 @@ from models.dialects import partial_index
 from specd.db import RowNumber, UtcMs
 
 EPHEMERAL = text("type IN ('presence', 'typing', 'typing_edit_message')")
-"""Events that are of use for a moment only. Literal, or neither database uses the index."""
+"""Events that are useful only for a moment. The SQL is literal, because otherwise neither database
+uses the index.
+"""
 
 
 class AuditLog(ChatBase):
-    """One change of a realm, a user, a group or a channel, and who made it (null: the operator).
+    """One change of a realm, a user, a group or a channel, and its actor (null for the operator).
 
-    `key_id` distinguishes API keys, without giving access; `address` is the client's. Both and
-    `request_id` are null where no request made the change.
+    `key_id` identifies an API key without giving access, and `address` is the client's. Both and
+    `request_id` are null if the change was not made by a request.
     """
 
     __tablename__ = "audit_log"
@@ -48,11 +50,10 @@ class AuditLog(ChatBase):
 class Event(ChatBase):
     """One event for the clients of some users. The ids of a realm's events are in commit order.
 
-    It has what was edited or deleted since: models/chat/retention.py bounds for how long.
-
-    `audience` is `realm` (every active user), `administrators`, or `users`, then `user_ids` is a
-    JSON array. `channel_id`: only those who can read that channel when the event is delivered get
-    the event. Keys of `payload` that begin with an underscore are not for clients.
+    It may contain content that was edited or deleted since: models/chat/retention.py limits for how
+    long. `audience` is `realm` (all active users), `administrators`, or `users` with a JSON array
+    in `user_ids`. If `channel_id` is set, only users who can read that channel at delivery get the
+    event. Keys of `payload` that begin with an underscore are not sent to clients.
     """
 
     __tablename__ = "event"
@@ -73,7 +74,9 @@ class Event(ChatBase):
 
 
 class IdempotencyKey(ChatBase):
-    """A key that a client has used, its operation and the answer. The primary key decides races."""
+    """A key that a client has used, with its operation and response. The primary key resolves
+    races.
+    """
 
     __tablename__ = "idempotency_key"
 

@@ -1,8 +1,8 @@
-"""Messages, each user's copy of them, their edits, and direct-message conversations.
+"""Messages, users' copies of them, their edits, and conversations.
 
-Full-text search lives beside these in `message_search`: an FTS5 table (rowid = message id; topic,
-content) on SQLite, a table (message_id, vector tsvector) with a GIN index on PostgreSQL. A
-migration makes it; models/chat/messages/search.py alone uses it.
+The index for full-text search is `message_search`: an FTS5 table (rowid = message id; topic,
+content) on SQLite, and a table (message_id, vector tsvector) with a GIN index on PostgreSQL. A
+migration creates it, and only models/chat/messages/search.py uses it.
 """
 
 from datetime import datetime
@@ -28,11 +28,11 @@ from specd.db import RowNumber, UtcMs
 UNREAD = text("flags & 1 = 0")
 ALERTED = text("flags & 512 <> 0")
 DIRECT = text("flags & 2048 <> 0")
-MENTIONED = text("flags & 120 <> 0")  # mentioned and the three wildcard and group mentions
+MENTIONED = text("flags & 120 <> 0")  # direct mentions, and wildcard and group mentions
 
 
 class Conversation(ChatBase):
-    """A set of users who write to each other directly; `key` is made of their sorted ids."""
+    """A set of users who exchange direct messages. `key` is derived from their sorted ids."""
 
     __tablename__ = "conversation"
     __table_args__ = (UniqueConstraint("realm_id", "key"), {"sqlite_autoincrement": True})
@@ -43,7 +43,7 @@ class Conversation(ChatBase):
 
 
 class ConversationMember(ChatBase):
-    """One user of a conversation, the sender included."""
+    """A user of a conversation, including senders."""
 
     __tablename__ = "conversation_member"
     __table_args__ = (Index(None, "user_id", "conversation_id"),)
@@ -53,7 +53,7 @@ class ConversationMember(ChatBase):
 
 
 class Message(ChatBase):
-    """A message to a channel's topic, or to a conversation (then `topic` is empty)."""
+    """A message to a topic of a channel, or to a conversation (then `topic` is empty)."""
 
     __tablename__ = "message"
     __table_args__ = (
@@ -82,15 +82,15 @@ class Message(ChatBase):
     has_image: Mapped[bool] = mapped_column(default=False)
     has_attachment: Mapped[bool] = mapped_column(default=False)
     client: Mapped[str] = mapped_column(String(30), default="")
-    # Unique, so that two workers never send one scheduled message twice.
+    # Unique, so that two workers cannot send a scheduled message twice.
     scheduled_message_id: Mapped[int | None] = mapped_column(BigInteger, unique=True)
 
 
 class UserMessage(ChatBase):
-    """A user's own copy of a message. `flags` is a bit set (models/chat/messages/flags.py names
-    the bits), but for the star, which is a row of `StarredMessage`.
+    """A user's copy of a message. `flags` is a bit set (models/chat/messages/flags.py names the
+    bits), except for the star, which is a row of `StarredMessage`.
 
-    Made when the message is sent. In a protected history only it gives access.
+    It is created when the message is sent. In a protected history, only the copy gives access.
     """
 
     __tablename__ = "user_message"
@@ -111,10 +111,11 @@ class UserMessage(ChatBase):
 class StarredMessage(ChatBase):
     """A user's star on their copy of a message.
 
-    In a table of its own, because on PostgreSQL a flag that indexes name writes the whole copy into
-    the table and all of its indexes again. Without foreign keys, for the same reason: a thousand
-    stars are set at once. A star goes with the copy (models/chat/messages/stars.py); one that is
-    left because both happened at the same moment has no effect: a star is only read with its copy.
+    It is a separate table because PostgreSQL would rewrite the complete copy, in the table and all
+    of its indexes, if a flag that is used in indexes changes. It has no foreign keys for the same
+    reason: a thousand stars may be set together. A star is deleted with its copy
+    (models/chat/messages/stars.py). If a race leaves a star behind, it has no effect, because stars
+    are read only with copies.
     """
 
     __tablename__ = "starred_message"
@@ -125,8 +126,8 @@ class StarredMessage(ChatBase):
 
 
 class MessageArchive(ChatBase):
-    """A deleted message, kept for a while (models/chat/retention.py) so that it can be restored by
-    hand.
+    """A deleted message, kept for a while (models/chat/retention.py) so that it can be restored
+    manually.
     """
 
     __tablename__ = "message_archive"
@@ -157,7 +158,9 @@ class ReactionArchive(ChatBase):
 
 
 class MessageEdit(ChatBase):
-    """One edit of a message. Columns named `prev_` are null where that part stayed as it was."""
+    """One edit of a message. Columns named `prev_` are null if the edit did not change that
+    part.
+    """
 
     __tablename__ = "message_edit"
     __table_args__ = (Index(None, "message_id", "id"), {"sqlite_autoincrement": True})
@@ -175,7 +178,7 @@ class MessageEdit(ChatBase):
 
 
 class Submessage(ChatBase):
-    """A change of a poll or a to-do list; the first one of a message describes the widget.
+    """A change of a poll or a to-do list. The first submessage of a message describes the widget.
     `content` is JSON.
     """
 
@@ -210,9 +213,10 @@ class Reaction(ChatBase):
 
 
 class MessageRemoval(ChatBase):
-    """Messages after `after_id`, up to `until_id`, are to be deleted: what a user has sent in the
-    places that are true, or a topic of a channel as far as the actor can read it. `removed` counts
-    those that this row had deleted.
+    """A removal in progress: messages after `after_id` and up to `until_id` are deleted.
+
+    They are a user's messages in the places that are true, or those messages of a channel's topic
+    that the actor can read. `removed` counts the messages that were deleted for this row.
     """
 
     __tablename__ = "message_removal"
@@ -237,7 +241,9 @@ class MessageRemoval(ChatBase):
 
 
 class StaleSearch(ChatBase):
-    """A message that was moved or deleted together with many; the search index follows soon."""
+    """A message that was moved or deleted together with many others. The search index is updated
+    later.
+    """
 
     __tablename__ = "stale_search"
 

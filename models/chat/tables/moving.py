@@ -1,4 +1,6 @@
-"""Moves of organizations between installations: what the old one and the new one note meanwhile."""
+"""Moves of organizations between installations: data that the source and the target record
+meanwhile.
+"""
 
 from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -8,7 +10,7 @@ from specd.db import RowNumber
 
 
 class RowChange(ChatBase):
-    """A row of an organization that is being moved away was added, changed or removed.
+    """A change in an organization that is being moved away: a row was added, changed or removed.
 
     Triggers write it (models/chat/moves/capture.py), in the transaction of the change. `key`,
     `key2` and `key_text` are the numbers and the text of the row's primary key.

@@ -1,4 +1,4 @@
-"""Mail to be sent, and the outcomes."""
+"""Mail to send, and the results."""
 
 from datetime import datetime
 
@@ -15,10 +15,10 @@ PENDING = text("state = 'pending'")
 class Outbox(ChatBase):
     """One mail, written in the transaction of its cause: `pending`, then `sent` or `dead`.
 
-    `next_try_at` is when it may be claimed. A worker that claims it moves that on by a lease, so
-    that the mail of a worker that dies is due again. `attempts` counts the claims. `key` makes its
-    Message-ID, the same at every attempt. `body` is sealed where the mail contains a secret, and is
-    emptied once the mail is sent.
+    `next_try_at` is the time from which it may be claimed. A worker that claims it advances that
+    time by a lease, so that the mail is due again if the worker dies. `attempts` counts the claims.
+    The Message-ID is derived from `key`, so it is the same for all attempts. `body` is sealed if
+    the mail contains a secret, and is emptied when the mail has been sent.
     """
 
     __tablename__ = "outbox"

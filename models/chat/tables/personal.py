@@ -18,12 +18,12 @@ from models.chat.tables.channel import TOPIC
 from models.chat.tables.columns import key_of
 from specd.db import RowNumber, UtcMs
 
-KEY = String(300)  # casefolding can lengthen a text threefold
+KEY = String(300)  # casefolding can triple the length of a text
 
 
 class AlertWord(ChatBase):
-    """`word` as the user wrote it, `word_key` as it is compared. `first_part`: its first run of
-    letters and digits, by which the words that a message can have are found.
+    """An alert word: `word` as entered and `word_key` for comparisons. `first_part` is its first
+    run of letters and digits, by which the candidates for a message are found.
     """
 
     __tablename__ = "alert_word"
@@ -42,10 +42,10 @@ class AlertWord(ChatBase):
 
 
 class ClientDevice(ChatBase):
-    """A device of a user. It can be pushed to while it has a `push_token_id`.
+    """A device of a user. It gets push notifications while it has a `push_token_id`.
 
-    The push service's own token is never stored: only its id (8 bytes of its SHA-256, base64), by
-    which the relay identifies it. The push key is sealed (models/chat/common/vault.py).
+    The token of the push service is not stored. Only its id is stored (8 bytes of its SHA-256 in
+    base64), by which the relay identifies it. The push key is sealed (models/chat/common/vault.py).
     """
 
     __tablename__ = "client_device"
@@ -68,7 +68,7 @@ class ClientDevice(ChatBase):
 
 
 class MutedUser(ChatBase):
-    """`user_id` has muted `muted_user_id`."""
+    """A user (`user_id`) has muted another user."""
 
     __tablename__ = "muted_user"
     __table_args__ = (Index(None, "muted_user_id", "user_id"),)
@@ -79,7 +79,7 @@ class MutedUser(ChatBase):
 
 
 class NavigationView(ChatBase):
-    """A view, by the fragment of its URL. Built-in views have no name."""
+    """A view, identified by the fragment of its URL. Built-in views have no name."""
 
     __tablename__ = "navigation_view"
     __table_args__ = (UniqueConstraint("user_id", "fragment"), {"sqlite_autoincrement": True})
@@ -93,11 +93,11 @@ class NavigationView(ChatBase):
 
 
 class Presence(ChatBase):
-    """When a client of a person last reported, and when it last reported that the person is active
-    (null: never).
+    """The times when a client of a user last reported, and last reported that the user is active
+    (null if never).
 
-    `update_id` ascends within a realm, in the order of commits: a client requests what is newer
-    than the last update that it has seen.
+    `update_id` increases within a realm in the order of commits. Clients request updates after the
+    last one that they received.
     """
 
     __tablename__ = "presence"
@@ -111,7 +111,7 @@ class Presence(ChatBase):
 
 
 class SavedSnippet(ChatBase):
-    """A text in Markdown, with a title to find it by."""
+    """A text in Markdown, with a title."""
 
     __tablename__ = "saved_snippet"
     __table_args__ = (Index(None, "user_id", "id"), {"sqlite_autoincrement": True})
@@ -125,9 +125,9 @@ class SavedSnippet(ChatBase):
 
 
 class StoredDraft(ChatBase):
-    """An unsent message of a user: to a channel, to people, or (both null) to nobody yet.
+    """An unsent message of a user: to a channel, to users, or without a recipient if both are null.
 
-    `edited_at` is the time that the client gives, which may be any.
+    `edited_at` is a time from the client and is not checked.
     """
 
     __tablename__ = "draft"
@@ -150,8 +150,9 @@ class StoredDraft(ChatBase):
 class VendorToken(ChatBase):
     """A user's OAuth 2 tokens at the vendor, sealed (models/chat/common/vault.py).
 
-    `generation` grows with every change of the tokens: a refresh or a deletion names the one that
-    it read. `refreshing_until` is the lease of the one request that refreshes them now.
+    `generation` increases with every change of the tokens. A refresh or a deletion contains the
+    generation that it read. `refreshing_until` is the lease of the request that currently refreshes
+    them.
     """
 
     __tablename__ = "vendor_token"

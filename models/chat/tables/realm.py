@@ -1,4 +1,4 @@
-"""Organizations (realms), chosen by the Host header, and what belongs to a whole organization."""
+"""Organizations (realms), selected by the Host header, and data of whole organizations."""
 
 from datetime import datetime
 
@@ -11,7 +11,9 @@ from specd.db import RowNumber, UtcMs
 
 
 class Realm(ChatBase):
-    """An organization. Everything else belongs to exactly one, and is hidden from the others."""
+    """An organization. All other data belongs to exactly one organization and is hidden from the
+    others.
+    """
 
     __tablename__ = "realm"
     __table_args__ = ({"sqlite_autoincrement": True},)
@@ -23,10 +25,12 @@ class Realm(ChatBase):
     date_created: Mapped[datetime] = mapped_column(UtcMs)
     is_deactivated: Mapped[bool] = mapped_column(default=False)
     stopped_at: Mapped[datetime | None] = mapped_column(UtcMs)
-    """Since when nobody may use it, because it moves to another installation."""
+    """The time since which the organization cannot be used, because it moves to another
+    installation.
+    """
 
-    # The system groups, from the widest to the narrowest, so that a role's membership in them
-    # follows without a query.
+    # The system groups, from the widest to the narrowest, so that no query is needed for the
+    # membership of a role.
     internet_group_id: Mapped[int] = mapped_column(GROUP, default=0)
     everyone_group_id: Mapped[int] = mapped_column(GROUP, default=0)
     members_group_id: Mapped[int] = mapped_column(GROUP, default=0)
@@ -36,7 +40,7 @@ class Realm(ChatBase):
     owners_group_id: Mapped[int] = mapped_column(GROUP, default=0)
     nobody_group_id: Mapped[int] = mapped_column(GROUP, default=0)
 
-    # Settings, under the names PATCH /realm uses (models/chat/organization/settings.py lists them).
+    # Settings, with the names from PATCH /realm (models/chat/organization/settings.py lists them).
     default_language: Mapped[str] = mapped_column(String(50), default="en")
     email_address_visibility: Mapped[int] = mapped_column(default=1)
     emails_restricted_to_domains: Mapped[bool] = mapped_column(default=False)
@@ -45,7 +49,7 @@ class Realm(ChatBase):
     name_changes_disabled: Mapped[bool] = mapped_column(default=False)
     email_changes_disabled: Mapped[bool] = mapped_column(default=False)
     avatar_changes_disabled: Mapped[bool] = mapped_column(default=False, server_default=false())
-    # The operator alone grants it: administrators may export everybody's private data.
+    # Only the operator sets it: administrators may export the private data of all users.
     owner_full_content_access: Mapped[bool] = mapped_column(default=False)
     enable_spectator_access: Mapped[bool] = mapped_column(default=False)
     enable_read_receipts: Mapped[bool] = mapped_column(default=True)
@@ -53,7 +57,7 @@ class Realm(ChatBase):
     empty_topic_display_name: Mapped[str] = mapped_column(String(60), default="general chat")
     welcome_message_custom_text: Mapped[str] = mapped_column(Text, default="")
     user_defaults: Mapped[str] = mapped_column(Text, default="{}", server_default="{}")
-    """Settings that new users begin with, where they differ, as a JSON object."""
+    """Initial settings of new users that differ from the defaults, as a JSON object."""
     message_retention_days: Mapped[int] = mapped_column(default=-1)
     allow_message_editing: Mapped[bool] = mapped_column(default=True)
     message_edit_history_visibility_policy: Mapped[str] = mapped_column(String(8), default="all")
@@ -88,7 +92,7 @@ class Realm(ChatBase):
 
 
 class RealmDomain(ChatBase):
-    """A domain whose addresses may have accounts where emails are restricted; in lower case."""
+    """A permitted email domain if emails are restricted, in lower case."""
 
     __tablename__ = "realm_domain"
     __table_args__ = (UniqueConstraint("realm_id", "domain"), {"sqlite_autoincrement": True})
@@ -100,7 +104,9 @@ class RealmDomain(ChatBase):
 
 
 class Linkifier(ChatBase):
-    """A pattern whose matches in messages become links, applied in `position` order, then by id."""
+    """A pattern whose matches in messages become links. Linkifiers are applied in the order of
+    `position`, then by id.
+    """
 
     __tablename__ = "linkifier"
     __table_args__ = (UniqueConstraint("realm_id", "pattern"), {"sqlite_autoincrement": True})
@@ -116,7 +122,9 @@ class Linkifier(ChatBase):
 
 
 class Playground(ChatBase):
-    """Where code blocks of a language can be tried out; the template has one variable, `code`."""
+    """A site on which code blocks of a language can be run. Its template has one variable,
+    `code`.
+    """
 
     __tablename__ = "playground"
     __table_args__ = (
@@ -132,9 +140,9 @@ class Playground(ChatBase):
 
 
 class RealmEmoji(ChatBase):
-    """A custom emoji; its id is its `emoji_code` under reaction_type `realm_emoji`.
+    """A custom emoji. Its id is its `emoji_code` with the reaction_type `realm_emoji`.
 
-    `handle` finds the picture in the store; of an animation, there is a still one too.
+    `handle` identifies the image in the store. An animation also has a still image.
     """
 
     __tablename__ = "realm_emoji"

@@ -1,4 +1,4 @@
-"""Messages that wait for their time."""
+"""Messages that are sent later."""
 
 from datetime import datetime
 
@@ -15,13 +15,12 @@ DELIVERED = text("state = 'sent'")
 
 
 class ScheduledMessage(ChatBase):
-    """A message to be sent at `scheduled_at`: `pending`, then `sent` or `failed` with a reason.
+    """A message to send at `scheduled_at`: `pending`, then `sent` or `failed` with a reason.
 
-    With a `target_message_id` it is a reminder of that message, which may be gone: the notification
-    bot writes it to `sender_id`. `content` is then its text without the message's own text.
-
-    A transient fault moves `next_try_at` on, within the late window. `message_id`: the one that was
-    sent.
+    If there is a `target_message_id`, it is a reminder of that message, which may have been
+    deleted. The notification bot sends the reminder to `sender_id`. `content` is then its text
+    without the text of the message. After a temporary error, `next_try_at` is advanced within the
+    late window. `message_id` is the message that was sent.
     """
 
     __tablename__ = "scheduled_message"

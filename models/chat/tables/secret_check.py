@@ -1,4 +1,4 @@
-"""A word that only the secret of the server opens (specd/_db/secret_checks.py)."""
+"""A text that only the secret of the server opens (specd/_db/secret_checks.py)."""
 
 from sqlalchemy import Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -7,7 +7,7 @@ from models.chat.base import ChatBase
 
 
 class SecretCheck(ChatBase):
-    """The one row has the id 1."""
+    """The only row has the id 1."""
 
     __tablename__ = "secret_check"
 

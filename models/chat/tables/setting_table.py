@@ -1,7 +1,8 @@
-"""The table of users' own settings: columns, checks, events and the document follow from it.
+"""The table of users' settings: columns, checks, events and the document follow from it.
 
-A leaf: pure values, no database. `models/chat/tables/user.py` makes the columns,
-`models/chat/settings/user_settings.py` changes them; tests compare migration and document with it.
+This module contains only values and does not use the database. `models/chat/tables/user.py` creates
+the columns, and `models/chat/settings/user_settings.py` changes them. Tests compare the migration
+and the document with it.
 """
 
 from collections.abc import Mapping
@@ -12,11 +13,11 @@ Value = bool | int | str
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting. Booleans and numbers are JSON on the wire, texts are plain.
+    """A setting. In the API, booleans and numbers are JSON, and texts are plain.
 
-    `choices`: all values it may have, none for no list. `least`, `most`: of a number. `length`: of
-    a text's column. `aliases`: other names of a value, from before it was renamed. `own_only`:
-    administrators cannot change it for others.
+    `choices` are all permitted values, or empty if there is no list. `least` and `most` limit a
+    number. `length` is the length of a text column. `aliases` are older names of values. If
+    `own_only`, administrators cannot change the setting for others.
     """
 
     name: str
@@ -136,4 +137,4 @@ ALL = (
 )
 SETTINGS: Mapping[str, Setting] = {setting.name: setting for setting in ALL}
 EMOJISETS = {"set_a": "google", "set_b": "twitter"}
-"""Emoji sets by the names that clients use; some clients refuse others."""
+"""Emoji sets by their names in the API, because some clients reject other names."""

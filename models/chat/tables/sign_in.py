@@ -1,4 +1,4 @@
-"""Sign-in: invitations, links, tokens, sessions of browsers, and counts of attempts."""
+"""Sign-in: invitations, links, tokens, browser sessions, and counts of attempts."""
 
 from datetime import datetime
 
@@ -11,8 +11,8 @@ from specd.db import RowNumber, UtcMs
 
 
 class AttemptCount(ChatBase):
-    """How much of one allowance is used: the theoretical arrival time of the next attempt (generic
-    cell rate algorithm). A row of the past has no effect.
+    """The used part of an allowance: the theoretical arrival time of the next attempt (generic cell
+    rate algorithm). A row with a time in the past has no effect.
     """
 
     __tablename__ = "attempt_count"
@@ -22,7 +22,7 @@ class AttemptCount(ChatBase):
 
 
 class KnownPlace(ChatBase):
-    """A name and a place from which somebody has signed in under that name."""
+    """A name, and a place from which a user has signed in with that name."""
 
     __tablename__ = "known_place"
 
@@ -31,9 +31,9 @@ class KnownPlace(ChatBase):
 
 
 class Invitation(ChatBase):
-    """An invitation of one address, or (without `email`) a link that everybody may use.
+    """An invitation of one address, or without `email` a link that everyone may use.
 
-    `link_id`: the link with which somebody requested this invitation for their own address.
+    `link_id` is the link at which this invitation was requested, or null.
     """
 
     __tablename__ = "invitation"
@@ -53,21 +53,23 @@ class Invitation(ChatBase):
     email_key: Mapped[str | None] = mapped_column(String(254))
     role: Mapped[int]
     channel_ids: Mapped[str] = mapped_column(Text)
-    """Ids of the channels that the new user joins, as JSON; `group_ids` likewise."""
+    """Ids of the channels that the new user joins, as JSON. `group_ids` has the same form."""
     group_ids: Mapped[str] = mapped_column(Text)
     joins_default_channels: Mapped[bool]
     tells_inviter: Mapped[bool]
     token_sha256: Mapped[str] = mapped_column(String(64), unique=True)
     sealed_token: Mapped[str | None] = mapped_column(Text)
-    """Of a link, whose inviter is shown its address again."""
+    """The token of a link, whose address is shown to the inviter again."""
     created_at: Mapped[datetime] = mapped_column(UtcMs)
     expires_at: Mapped[datetime | None] = mapped_column(UtcMs, index=True)
 
 
 class JwtConfiguration(ChatBase):
-    """The key and the algorithms that check a realm's tokens. No row: no such sign-in.
+    """The key and the algorithms for checking a realm's tokens. Without a row, this sign-in is
+    disabled.
 
-    Apart from `Realm`, whose columns people see. The key is sealed (models/chat/common/vault.py).
+    It is separate from `Realm`, whose columns are visible to users. The key is sealed
+    (models/chat/common/vault.py).
     """
 
     __tablename__ = "jwt_configuration"
@@ -76,12 +78,13 @@ class JwtConfiguration(ChatBase):
     sealed_key: Mapped[str] = mapped_column(Text)
     algorithms: Mapped[str] = mapped_column(String(64))  # comma-separated
     audience: Mapped[str | None] = mapped_column(String(255))
-    # Null: the default of models/chat/identity/jwt_sign_in.py. 0: tokens need no end.
+    # Null selects the default of models/chat/identity/jwt_sign_in.py. With 0, tokens need no
+    # expiry.
     max_age_s: Mapped[int | None] = mapped_column()
 
 
 class SpentLink(ChatBase):
-    """A link that was used. After `ends_at` it is invalid anyway, and the row may be deleted."""
+    """A link that was used. It becomes invalid at `ends_at`, and then the row may be deleted."""
 
     __tablename__ = "spent_link"
 
@@ -90,7 +93,7 @@ class SpentLink(ChatBase):
 
 
 class BrowserSession(ChatBase):
-    """A browser whose user stays signed in. `user_agent`: what the browser called itself."""
+    """A browser session. `user_agent` is the name that the browser sent."""
 
     __tablename__ = "browser_session"
     __table_args__ = (Index(None, "user_id", "id"), {"sqlite_autoincrement": True})

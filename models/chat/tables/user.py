@@ -1,4 +1,4 @@
-"""People and bots, their status and their custom profile."""
+"""Users and bots, with status and custom profile."""
 
 from datetime import datetime
 from typing import Any
@@ -24,12 +24,12 @@ from specd.db import RowNumber, UtcMs
 
 
 class User(ChatBase):
-    """A person or a bot (`bot_type` is not null) of one realm.
+    """A user or a bot (`bot_type` is not null) of one realm.
 
-    `email_key` is the real email casefolded: two accounts of a realm never share one. The API key
-    is not stored: `api_key_sha256` finds its user, `api_key_nonce` derives it again
+    `email_key` is the real email, casefolded: it is unique in a realm. The API key is not stored:
+    `api_key_sha256` identifies its user, and `api_key_nonce` derives the key again
     (models/chat/identity/api_keys.py). Every setting of models/chat/tables/setting_table.py is a
-    column, also those that no code here reads by name.
+    column, including settings that only clients use.
     """
 
     __tablename__ = "user"
@@ -54,13 +54,13 @@ class User(ChatBase):
     is_active: Mapped[bool] = mapped_column(default=True)
     is_imported_stub: Mapped[bool] = mapped_column(default=False)
     is_deleted: Mapped[bool] = mapped_column(default=False)
-    # The realm's own notification bot and its like: they cannot sign in and have no owner.
+    # For example the realm's notification bot. System bots cannot sign in and have no owner.
     is_system_bot: Mapped[bool] = mapped_column(default=False)
     date_joined: Mapped[datetime] = mapped_column(UtcMs)
     timezone: Mapped[str] = mapped_column(String(40), default="")
     default_language: Mapped[str] = mapped_column(String(50), default="en")
     avatar_version: Mapped[int] = mapped_column(default=1)
-    # Finds the picture that the user uploaded in the store (models/chat/uploads/names.py).
+    # Identifies the user's uploaded avatar in the store (models/chat/uploads/names.py).
     avatar_handle: Mapped[str | None] = mapped_column(String(32), index=True)
     email_address_visibility: Mapped[int] = mapped_column(default=1)
     presence_enabled: Mapped[bool] = mapped_column(default=True)
@@ -69,7 +69,7 @@ class User(ChatBase):
     automatically_follow_topics_where_mentioned: Mapped[bool] = mapped_column(default=True)
     can_create_users: Mapped[bool] = mapped_column(default=False)
     can_change_user_emails: Mapped[bool] = mapped_column(default=False)
-    # Made by an administrator: `date_joined` is set anew when they first sign in.
+    # Created by an administrator: `date_joined` is set again at the first sign-in.
     awaits_first_sign_in: Mapped[bool] = mapped_column(default=False)
     password_hash: Mapped[str | None] = mapped_column(String(200))
     api_key_nonce: Mapped[str] = mapped_column(String(32))
@@ -91,7 +91,7 @@ for _setting in ALL:
 
 
 class EmailChange(ChatBase):
-    """A new address, and the token that was mailed there, with which its owner confirms it."""
+    """A new address that is not confirmed yet, and the token that was mailed to it."""
 
     __tablename__ = "email_change"
     __table_args__ = ({"sqlite_autoincrement": True},)
@@ -105,7 +105,7 @@ class EmailChange(ChatBase):
 
 
 class UserStatus(ChatBase):
-    """A user's status. A user without a row has none."""
+    """A user's status. Users without a row have no status."""
 
     __tablename__ = "user_status"
 
@@ -118,7 +118,9 @@ class UserStatus(ChatBase):
 
 
 class ProfileField(ChatBase):
-    """A custom profile field of a realm; `type` as in the seed: 1 short text ... 8 pronouns."""
+    """A custom profile field of a realm. `type` is a number of the API, from 1 (short text) to 8
+    (pronouns).
+    """
 
     __tablename__ = "profile_field"
     __table_args__ = (
@@ -141,7 +143,7 @@ class ProfileField(ChatBase):
 
 
 class ProfileValue(ChatBase):
-    """A user's value of a custom profile field; `rendered_value` only for Markdown fields."""
+    """A user's value of a custom profile field. Only Markdown fields have a `rendered_value`."""
 
     __tablename__ = "profile_value"
 

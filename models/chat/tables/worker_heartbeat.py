@@ -1,4 +1,4 @@
-"""Which workers run."""
+"""Heartbeats of workers."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from specd.db import UtcMs
 
 
 class WorkerHeartbeat(ChatBase):
-    """When a worker last ran without a failure (specd/_db/worker_heartbeats.py)."""
+    """The time when a worker last ran without a failure (specd/_db/worker_heartbeats.py)."""
 
     __tablename__ = "worker_heartbeat"
 
