@@ -1,1 +1,1 @@
-"""Files that users upload: access to them, the messages that show them, and their removal."""
+"""Files that users upload: access, links to messages, and removal."""

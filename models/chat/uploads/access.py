@@ -46,14 +46,14 @@ def _find_shown(is_guest: bool) -> Select[Any]:
 
 
 def find_shown_to(db: Db, actor: Actor, attachment_ids: Iterable[int]) -> set[int]:
-    """Return the ids of the files that are shown by messages that the actor may read."""
+    """Return the ids of files that are in messages that the actor may read."""
     values = {"attachment_ids": sorted(attachment_ids), **reading_as(db, actor)}
     return set(db.execute(_find_shown(actor.is_guest), values).scalars())
 
 
 def access_upload(db: Db, actor: Actor, realm: str, filename: str) -> AttachmentRow:
-    """Return the file at `/user_uploads/{realm}/{filename}`. Raise `UploadDoesNotExist`, after as
-    many statements for a hidden file as for none.
+    """Return the file at `/user_uploads/{realm}/{filename}`. Raise `UploadDoesNotExist`. Hidden and
+    unknown files take the same number of statements.
     """
     row = read_row(AttachmentRow, db.execute(_BY_HANDLE, {"handle": handle_of(filename)}))
     if row is not None and (
@@ -70,8 +70,8 @@ def access_upload(db: Db, actor: Actor, realm: str, filename: str) -> Attachment
 
 
 def make_temporary_path(vault: Vault, actor: Actor, row: AttachmentRow, *, now: datetime) -> str:
-    """Return a path where a browser gets the file without the actor's key, for a few minutes while
-    the actor may get it.
+    """Return a path at which a browser gets the file without the actor's key. It is valid for a few
+    minutes, while the actor may get the file.
     """
     sealed = make_link(vault, actor, purpose=_purpose(row.handle), now=now)
     return f"/user_uploads/temporary/{sealed}/{row.handle}-{row.path_name}"

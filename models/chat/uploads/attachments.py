@@ -1,7 +1,7 @@
-"""Uploaded files as their owners see them: stored, listed and deleted.
+"""Uploaded files of users: store, list and delete them.
 
-A file is in the store before its row is written, and its row is marked as deleted before the file
-is: no other row ever refers to a file that is missing.
+A file is stored before its row is written, and its row is marked as deleted before the file is
+removed. So a row that is not marked as deleted never refers to a missing file.
 """
 
 from collections import defaultdict
@@ -29,7 +29,7 @@ from models.rows import columns_of, read_rows
 from specd.db import Db, UtcMs, table_of
 
 MAX_MESSAGES = 100
-"""Of the newest messages that show a file, in its attachment object."""
+"""Maximum number of messages in an attachment object. The newest are included."""
 
 ATTACHMENTS = table_of(Attachment)
 LINKS = table_of(AttachmentMessage)
@@ -62,7 +62,7 @@ _USED = select(func.coalesce(func.sum(ATTACHMENTS.c.size), 0)).where(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewUpload:
-    """A file that is in the store already, under `names.key_of`."""
+    """A file that is already in the store, under `names.key_of`."""
 
     handle: str
     name: str
@@ -75,8 +75,8 @@ class NewUpload:
 
 
 def require_space(db: Db, realm_id: int, size: int, *, quota_mib: int) -> None:
-    """Raise `UploadQuotaExceeded` unless `size` bytes more fit. Two concurrent uploads may together
-    exceed the quota.
+    """Raise `UploadQuotaExceeded` unless `size` additional bytes fit into the quota. Two concurrent
+    uploads may exceed it.
     """
     if find_space_used(db, realm_id) + size > quota_mib << 20:
         raise UploadQuotaExceeded()
@@ -88,7 +88,7 @@ def find_space_used(db: Db, realm_id: int) -> int:
 
 
 def add_upload(session: Session, owner: Actor, new: NewUpload, *, now: datetime) -> AttachmentRow:
-    """Insert the row of a file that no message shows yet. Return it."""
+    """Insert the row of a file that is not in a message yet. Return the row."""
     values = {
         **asdict(new),
         "realm_id": owner.realm_id,
@@ -104,7 +104,7 @@ def add_upload(session: Session, owner: Actor, new: NewUpload, *, now: datetime)
 
 
 def find_attachments(db: Db, owner: Actor) -> list[dict[str, Any]]:
-    """Return the attachment objects of the owner's files, the oldest first."""
+    """Return the attachment objects of the owner's files, oldest first."""
     return records_of(db, read_rows(AttachmentRow, db.execute(_OWN, {"of_user_id": owner.id})))
 
 
@@ -136,7 +136,7 @@ def notify_removed(
 
 
 def notify_shown(session: Session, rows: Sequence[AttachmentRow], *, now: datetime) -> None:
-    """Append the events of files that other messages show now, for their owners."""
+    """Append the events of files whose messages have changed, for the owners of the files."""
     if not rows:
         return
     used = find_space_used(session, rows[0].realm_id)
@@ -149,13 +149,13 @@ def notify_shown(session: Session, rows: Sequence[AttachmentRow], *, now: dateti
 
 
 def records_of(db: Db, rows: Sequence[AttachmentRow]) -> list[dict[str, Any]]:
-    """Return attachment objects, with the messages that their owners have sent or received."""
+    """Return attachment objects, with the messages that their owners sent or received."""
     shown = _find_messages(db, [row.id for row in rows]) if rows else {}
     return [record_of(row, shown.get(row.id, ())) for row in rows]
 
 
 def record_of(row: AttachmentRow, messages: Sequence[tuple[int, datetime]]) -> dict[str, Any]:
-    """Return the attachment object of answers and events."""
+    """Return the attachment object for responses and events."""
     return {
         "id": row.id,
         "name": row.name,
@@ -167,7 +167,9 @@ def record_of(row: AttachmentRow, messages: Sequence[tuple[int, datetime]]) -> d
 
 
 def _find_messages(db: Db, ids: Sequence[int]) -> dict[int, list[tuple[int, datetime]]]:
-    """Return attachment -> the newest messages that show it and that its owner has, in order."""
+    """Return attachment -> the newest messages that show it and of which its owner has a copy, in
+    order.
+    """
     has_copy = (
         select(UserMessage.user_id)
         .where(UserMessage.user_id == ATTACHMENTS.c.owner_id, UserMessage.message_id == Message.id)

@@ -27,14 +27,14 @@ class UploadTooLarge(ChatError):
 
 
 class PictureTooLarge(ChatError):
-    """The picture is too large a file. Facts: `limit_mib`."""
+    """The image file is too large. Facts: `limit_mib`."""
 
     sentence = "Uploaded file is larger than the allowed limit of {limit_mib} MiB"
     advice = "Send a smaller picture."
 
 
 class BadImage(ChatError):
-    """The file is not a picture that the server reads, or has too many pixels."""
+    """The file is not an image that the server can read, or has too many pixels."""
 
     code = "BAD_IMAGE"
     sentence = "Could not decode image; did you upload an image file?"
@@ -50,8 +50,8 @@ class UploadQuotaExceeded(ChatError):
 
 
 class UploadDoesNotExist(ChatError):
-    """The file is unknown, or no message that the user can read shows it. The answer is the same
-    for both.
+    """The file is unknown, or it is not in a message that the user can read. The response is the
+    same for both.
     """
 
     sentence = "This file does not exist or has been deleted."
@@ -59,14 +59,14 @@ class UploadDoesNotExist(ChatError):
 
 
 class AttachmentDoesNotExist(ChatError):
-    """The attachment is unknown or belongs to another user. The answer is the same for both."""
+    """The attachment is unknown or belongs to another user. The response is the same for both."""
 
     sentence = "Invalid attachment"
     advice = "Use an id that `GET /attachments` returns."
 
 
 class UploadStoreUnavailable(ChatError):
-    """The store of files does not answer."""
+    """The file store does not respond."""
 
     code = "UPLOAD_STORE_UNAVAILABLE"
     sentence = "The file could not be stored; try again in a moment"

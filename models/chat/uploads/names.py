@@ -1,7 +1,7 @@
-"""Names of uploaded files: for people, in addresses, and in the store.
+"""Names of uploaded files: for users, in addresses, and in the store.
 
-The address of a file is `/user_uploads/{realm}/{handle}-{name}`. The handle finds it; the name
-makes the address readable, and must fit.
+The address of a file is `/user_uploads/{realm}/{handle}-{name}`. The handle identifies the file.
+The name makes the address readable, and must match.
 """
 
 import mimetypes
@@ -13,9 +13,11 @@ HANDLE_LENGTH = 32
 NAME_MAX = 200
 PATH_NAME_MAX = 100
 THUMBNAIL = ".thumbnail"
-"""What follows the key of a picture in the key of its thumbnail."""
+"""The suffix that turns the key of an image into the key of its thumbnail."""
 AVATAR, AVATAR_MEDIUM = ".avatar", ".avatar-medium"
-"""What follows the key of a handle in the keys of a user's picture and of its larger form."""
+"""The suffixes that turn the key of a handle into the keys of a user's avatar and of its larger
+form.
+"""
 UNKNOWN_TYPE = "application/octet-stream"
 
 _UNFIT = re.compile(r"[^\w.+-]+")
@@ -30,20 +32,20 @@ def make_handle() -> str:
 
 
 def check_name(name: str) -> str:
-    """Return a file's name for people: without folders and control characters, never empty."""
+    """Return a file's name for users: without folders and control characters, and not empty."""
     name = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
     name = "".join(sign if sign.isprintable() else " " for sign in name).strip()
     return _shorten(name, NAME_MAX) or "file"
 
 
 def path_name_of(name: str) -> str:
-    """Return the name as a part of the last segment of an address."""
+    """Return the name for use in the last segment of an address."""
     fit = _DOTS.sub(".", _UNFIT.sub("-", name)).strip("-.")
     return _shorten(fit, PATH_NAME_MAX) or "file"
 
 
 def check_media_type(media_type: str, name: str) -> str:
-    """Return the client's media type where it is valid, else that of the name's ending."""
+    """Return the client's media type if it is valid, otherwise the type for the file extension."""
     media_type = media_type.partition(";")[0].strip().lower()
     if media_type != UNKNOWN_TYPE and _MEDIA_TYPE.fullmatch(media_type):
         return media_type
@@ -61,13 +63,15 @@ def key_of(realm_id: int, handle: str) -> str:
 
 
 def handle_of(filename: str) -> str:
-    """Return the handle in the last segment of an address or of a key; empty: there is none."""
+    """Return the handle in the last segment of an address or a key, or an empty text if there is
+    none.
+    """
     handle = filename[:HANDLE_LENGTH]
     return handle if _HANDLE.fullmatch(handle) else ""
 
 
 def _shorten(name: str, most: int) -> str:
-    """Return at most so many characters with the ending."""
+    """Return at most `most` characters of the name, including its extension."""
     if len(name) <= most:
         return name
     stem, dot, ending = name.rpartition(".")

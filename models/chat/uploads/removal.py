@@ -1,5 +1,5 @@
-"""Removal of files: those that no message has shown for a while, those that were deleted, and those
-in the store without a row.
+"""Remove files: files that have not been in a message for a while, deleted files, and files in the
+store without a row.
 """
 
 from collections.abc import Collection
@@ -25,10 +25,11 @@ class DeletedFile:
 
 
 def try_expire_one(session: Session, *, detached_before: datetime, now: datetime) -> bool:
-    """Delete a file that no message has shown since then. Return whether there was one.
+    """Delete a file that has not been in a message since `detached_before`. Return whether there
+    was one.
 
     A file in a scheduled message, a draft or a saved snippet is kept for another such period. Files
-    of stopped organizations stay: a move may still have to copy them.
+    of stopped organizations are kept, because a move may still have to copy them.
     """
     row = session.execute(
         select(ATTACHMENTS.c.id, ATTACHMENTS.c.realm_id, ATTACHMENTS.c.owner_id)
@@ -52,7 +53,9 @@ def try_expire_one(session: Session, *, detached_before: datetime, now: datetime
 
 
 def find_deleted(db: Db) -> DeletedFile | None:
-    """Return a file to remove from the store before its row is deleted; None: there is none."""
+    """Return a file to remove from the store before its row is deleted, or None if there is
+    none.
+    """
     row = db.execute(
         select(ATTACHMENTS.c.id, ATTACHMENTS.c.realm_id, ATTACHMENTS.c.handle)
         .where(ATTACHMENTS.c.deleted_at.is_not(None))
@@ -70,7 +73,7 @@ def forget_deleted(session: Session, deleted: DeletedFile) -> None:
 
 
 def find_used_handles(db: Db, handles: Collection[str]) -> set[str]:
-    """Return those of the handles that a file, a custom emoji or a user's picture has."""
+    """Return the handles that a file, a custom emoji or an avatar uses."""
     files = select(ATTACHMENTS.c.handle).where(ATTACHMENTS.c.handle.in_(handles))
     emoji = select(RealmEmoji.handle).where(RealmEmoji.handle.in_(handles))
     avatars = select(User.avatar_handle).where(User.avatar_handle.in_(handles))
@@ -78,7 +81,7 @@ def find_used_handles(db: Db, handles: Collection[str]) -> set[str]:
 
 
 def _is_named() -> ColumnElement[bool]:
-    """Return whether a text that may become a message contains the file's handle."""
+    """Return the condition that a text that may become a message contains the file's handle."""
     return or_(
         *(
             exists().where(

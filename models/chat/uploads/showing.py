@@ -1,4 +1,4 @@
-"""The links between messages and the files that they show."""
+"""Links between messages and the files in them."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -25,7 +25,7 @@ def show_in(
     session: Session, author: Actor, message_id: int, handles: Collection[str], *, now: datetime
 ) -> None:
     """Link a message of the author to files, by their handles. Files that the author may not get
-    are left out, so that a handle alone gives no access.
+    are skipped, so that a handle alone gives no access.
     """
     if not handles:
         return
@@ -52,8 +52,8 @@ def show_in(
 def change_shown(
     session: Session, author: Actor, message_id: int, handles: Collection[str], *, now: datetime
 ) -> list[dict[str, Any]]:
-    """Link the author's message to these files alone. Return the attachment objects of those of
-    the author's files that no message shows any more.
+    """Link the author's message to exactly these files. Return the attachment objects of the
+    author's files that are no longer in a message.
     """
     connection = session.connection()
     linked = (
@@ -82,7 +82,7 @@ def change_shown(
 
 
 def forget_shown(session: Session, message_ids: Sequence[int], *, now: datetime) -> None:
-    """Detach the files that only these messages show, before the messages are deleted with their
+    """Detach the files that are only in these messages, before the messages are deleted with their
     links.
     """
     these = LINKS.c.message_id.in_(message_ids)

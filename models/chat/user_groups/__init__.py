@@ -1,1 +1,1 @@
-"""User groups that people change: their settings, members, subgroups and end."""
+"""Changes of user groups: settings, members, subgroups and deactivation."""

@@ -1,4 +1,4 @@
-"""Permission to change a user group, and the locked group itself."""
+"""Access to user groups for changes: permissions and locks."""
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
@@ -20,8 +20,8 @@ def access_group_to_change(
     *permissions: GroupSetting,
     may_be_deactivated: bool = False,
 ) -> UserGroup:
-    """Return a named group for which the actor has one of the permissions. Who may manage a group,
-    or all groups, has every permission; nobody may change a system group.
+    """Return a named group for which the actor has one of the permissions. Users who may manage the
+    group, or all groups, have all permissions. System groups cannot be changed.
 
     Raise `InvalidUserGroup`, `UserGroupDeactivated`, `InsufficientPermission`.
     """
@@ -39,7 +39,7 @@ def access_group_to_change(
 
 
 def require_group(db: Db, actor: Actor, group_id: int) -> None:
-    """Raise `InvalidUserGroup` unless the group is a system group or a named one of the realm."""
+    """Raise `InvalidUserGroup` unless the group is a system group or a named group of the realm."""
     if db.execute(_in_realm(actor, group_id).with_only_columns(UserGroup.id)).first() is None:
         raise InvalidUserGroup()
 
@@ -53,8 +53,8 @@ def _in_realm(actor: Actor, group_id: int) -> Select[UserGroup]:
 
 
 def may_change(db: Db, actor: Actor, group: UserGroup, *permissions: GroupSetting) -> bool:
-    """Return whether it is a named group that the actor may manage or for which the actor has one
-    of the permissions.
+    """Return whether the group is a named group that the actor may manage or for which the actor
+    has one of the permissions.
     """
     if group.kind != "named":
         return False

@@ -1,4 +1,4 @@
-"""Changes of a user group: its name, description and permissions; and its reactivation."""
+"""Change a user group's name, description and permissions, and reactivate it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -30,8 +30,10 @@ from models.json import Json
 
 @dataclass(frozen=True, slots=True)
 class GroupChanges:
-    """Changes of a group; None: as it is. `deactivated`: False reactivates, True does nothing.
-    `settings`: values of group settings by name, each `{"new": value, "old": value}`.
+    """Changes of a group; None means no change. If `deactivated` is False, the group is
+    reactivated; True has no effect.
+
+    `settings` are values of group settings by name, each as `{"new": value, "old": value}`.
     """
 
     name: str | None = None
@@ -43,10 +45,11 @@ class GroupChanges:
 def update_group(
     session: Session, actor: Actor, group_id: int, changes: GroupChanges, *, now: datetime
 ) -> None:
-    """Change a group, all or nothing. The event for everybody has what really changed.
+    """Change a group. If one change fails, none is made. The event for all users contains the
+    values that changed.
 
-    Raise `NoNewGroupData` and what `access_group_to_change`, `check_group_name` and
-    `changed_group` raise.
+    Raise `NoNewGroupData`, or an error of `access_group_to_change`, `check_group_name` or
+    `changed_group`.
     """
     if changes == GroupChanges():
         raise NoNewGroupData()
@@ -87,8 +90,8 @@ def update_group(
 def _change(
     session: Session, actor: Actor, group: UserGroup, changes: GroupChanges, now: datetime
 ) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Make the changes. Return the old and new values of what changed, by name; settings are ids
-    of groups.
+    """Make the changes. Return the old and new values that differ, by name. Settings are ids of
+    groups.
     """
     new: dict[str, Json] = {}
     if changes.name is not None:
@@ -121,7 +124,7 @@ def _group_ids(values: Mapping[str, Json]) -> list[int]:
 
 
 def _described(values: Mapping[str, Json], settings: Mapping[int, GroupValue]) -> dict[str, Json]:
-    """Return the values as clients get them."""
+    """Return the values in the API's form."""
     return {
         name: settings[value] if name in USER_GROUP_GROUPS else value
         for name, value in values.items()
@@ -129,9 +132,7 @@ def _described(values: Mapping[str, Json], settings: Mapping[int, GroupValue]) -
 
 
 def _delete_replaced(session: Session, group_ids: Iterable[int]) -> None:
-    """Delete the anonymous ones of replaced groups: each was the value of one setting of one user
-    group.
-    """
+    """Delete replaced anonymous groups. Each was the value of one setting of one user group."""
     anonymous = session.scalars(
         select(UserGroup.id).where(id_in(UserGroup.id, group_ids), UserGroup.kind == "anonymous")
     ).all()

@@ -1,4 +1,4 @@
-"""Deactivation of user groups that nothing uses."""
+"""Deactivate user groups that are not in use."""
 
 from collections.abc import Iterator, Mapping, Set
 from datetime import datetime
@@ -24,9 +24,8 @@ from models.dialects import id_in
 
 
 class Objection(TypedDict, total=False):
-    """What a group is used for. `type`: `subgroup` (with `supergroup_ids`), or `channel`,
-    `user_group` or `realm`, with the names of `settings`. A channel that the actor may not see
-    has no id.
+    """A use of a group. `type` is `subgroup` (with `supergroup_ids`), or `channel`, `user_group` or
+    `realm` with the names of `settings`. A channel that the actor may not see has no id.
     """
 
     type: str
@@ -37,7 +36,7 @@ class Objection(TypedDict, total=False):
 
 
 def deactivate_group(session: Session, actor: Actor, group_id: int, *, now: datetime) -> None:
-    """Deactivate a group. Raise `GroupInUse` and what `access_group_to_change` raises."""
+    """Deactivate a group. Raise `GroupInUse`, or an error of `access_group_to_change`."""
     lock_realm(session, actor.realm_id)
     group = access_group_to_change(session, actor, group_id)
     objections = list(_find_objections(session, actor, group.id))
@@ -50,7 +49,7 @@ def deactivate_group(session: Session, actor: Actor, group_id: int, *, now: date
 
 
 def _find_objections(session: Session, actor: Actor, group_id: int) -> Iterator[Objection]:
-    """Yield what uses the group, itself or as a subgroup of the anonymous group of a setting."""
+    """Yield the uses of the group, directly or as a subgroup of a setting's anonymous group."""
     supergroups = session.execute(
         select(UserGroup.id, UserGroup.kind)
         .join(Subgroup, Subgroup.group_id == UserGroup.id)
@@ -82,7 +81,7 @@ _IN_USE = {
     UserGroup: (UserGroup.realm_id, ~UserGroup.is_deactivated),
     Realm: (Realm.id, ~Realm.is_deactivated),
 }
-"""A table with settings: the column of the realm, and which of its rows count."""
+"""Tables with settings: the column of the realm, and the condition on rows that count."""
 
 
 def _find_settings(
@@ -92,7 +91,7 @@ def _find_settings(
     realm_id: int,
     group_ids: Set[int],
 ) -> dict[int, list[str]]:
-    """Return id of a row -> the settings there that are one of the groups, in order of the ids."""
+    """Return row id -> the settings whose value is one of the groups, ordered by id."""
     columns = {name: getattr(table, name) for name in settings}
     of_realm, counts = _IN_USE[table]
     rows = session.execute(

@@ -13,14 +13,14 @@ class InvalidUserGroupId(ChatError):
 
 
 class NoNewGroupData(ChatError):
-    """The request changes nothing of the group."""
+    """The request does not change the group."""
 
     sentence = "No new data supplied"
     advice = "Send at least one of the parameters that change the group."
 
 
 class NoMembersToChange(ChatError):
-    """The request names neither users nor groups."""
+    """The request contains neither users nor groups."""
 
     sentence = (
         'Nothing to do. Specify at least one of "add", "delete", "add_subgroups" or '
@@ -30,7 +30,7 @@ class NoMembersToChange(ChatError):
 
 
 class NoSubgroupsToChange(ChatError):
-    """The request names no groups."""
+    """The request contains no groups."""
 
     sentence = 'Nothing to do. Specify at least one of "add" or "delete".'
     advice = "Send at least one of the two lists that is not empty."
@@ -44,7 +44,7 @@ class AlreadyGroupMember(ChatError):
 
 
 class NotGroupMember(ChatError):
-    """A user to remove is no direct member. Facts: `user_id`."""
+    """A user to remove is not a direct member. Facts: `user_id`."""
 
     sentence = "There is no member '{user_id}' in this user group"
     advice = "Leave the user out; `members` of `GET /user_groups` lists the direct members."
@@ -58,7 +58,7 @@ class AlreadySubgroup(ChatError):
 
 
 class NotSubgroup(ChatError):
-    """A group to remove is no direct subgroup. Facts: `group_id`."""
+    """A group to remove is not a direct subgroup. Facts: `group_id`."""
 
     sentence = "User group {group_id} is not a subgroup of this group."
     advice = "Leave the group out; `direct_subgroup_ids` of `GET /user_groups` lists the subgroups."
@@ -74,7 +74,7 @@ class SubgroupCycle(ChatError):
 
 
 class GroupInUse(ChatError):
-    """The group has permissions or is a subgroup. Facts: `objections`: where it is used."""
+    """The group has permissions or is a subgroup. Facts: `objections`, which lists the uses."""
 
     code = "CANNOT_DEACTIVATE_GROUP_IN_USE"
     sentence = "Cannot deactivate user group in use."

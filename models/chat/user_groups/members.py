@@ -1,4 +1,4 @@
-"""Members of user groups: added and removed, with notices to them, and listed."""
+"""Members of user groups: add and remove them, with notices, and list them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -31,15 +31,16 @@ ADD, REMOVE, JOIN, LEAVE = (
 )
 
 MAX_NOTIFIED = 100
-"""Nobody is notified of a change of more users at once."""
+"""If a request changes more users than this, none of them gets a notice."""
 
 
 def add_members(
     session: Session, actor: Actor, group_id: int, user_ids: Sequence[int], *, now: datetime
 ) -> None:
-    """Add users to a group, all or none. Who may join may add themselves alone.
+    """Add users to a group. If one fails, none is added. Users who may join may add only
+    themselves.
 
-    Raise `AlreadyGroupMember` and what `access_group_to_change` and `check_members` raise.
+    Raise `AlreadyGroupMember`, or an error of `access_group_to_change` or `check_members`.
     """
     wanted = sorted(set(user_ids))
     permissions = (ADD, JOIN) if wanted == [actor.id] else (ADD,)
@@ -59,9 +60,10 @@ def add_members(
 def remove_members(
     session: Session, actor: Actor, group_id: int, user_ids: Sequence[int], *, now: datetime
 ) -> None:
-    """Remove users from a group, all or none. Who may leave may remove themselves alone.
+    """Remove users from a group. If one fails, none is removed. Users who may leave may remove only
+    themselves.
 
-    Raise `NotGroupMember` and what `access_group_to_change` and `check_members` raise.
+    Raise `NotGroupMember`, or an error of `access_group_to_change` or `check_members`.
     """
     wanted = sorted(set(user_ids))
     permissions = (REMOVE, LEAVE) if wanted == [actor.id] else (REMOVE,)
@@ -82,7 +84,7 @@ def remove_members(
 
 
 def _find_present(session: Session, group_id: int, user_ids: Sequence[int]) -> set[int]:
-    """Return those of the users who are directly in the group."""
+    """Return the users who are direct members of the group."""
     present = select(UserGroupMember.user_id).where(
         UserGroupMember.group_id == group_id, id_in(UserGroupMember.user_id, user_ids)
     )
@@ -98,7 +100,9 @@ def _notify_members(
     *,
     now: datetime,
 ) -> None:
-    """Send the people among the users a notice; `change`: "added you to" or "removed you from"."""
+    """Send a notice to the users except the actor and bots. `change` is "added you to" or "removed
+    you from".
+    """
     if len(user_ids) > MAX_NOTIFIED:
         return
     people = session.scalars(
@@ -122,7 +126,7 @@ _SYSTEM_BOTS = select(User.id).where(User.realm_id == bindparam("realm_id"), Use
 
 
 def access_members(db: Db, actor: Actor, group_id: int, *, direct_only: bool) -> list[int]:
-    """Return the ids of a group's active members in order, with those of its subgroups unless
+    """Return the ids of a group's active members in order, including members of subgroups unless
     `direct_only`. Raise `InvalidUserGroup`.
     """
     require_group(db, actor, group_id)
@@ -135,7 +139,7 @@ def access_members(db: Db, actor: Actor, group_id: int, *, direct_only: bool) ->
 def access_membership(
     db: Db, actor: Actor, group_id: int, user_id: int, *, direct_only: bool
 ) -> bool:
-    """Return whether the user is an active member of the group, also through subgroups unless
+    """Return whether the user is an active member of the group, or of a subgroup unless
     `direct_only`. Raise `InvalidUserGroup`, `NoSuchUser`.
     """
     require_group(db, actor, group_id)

@@ -1,4 +1,4 @@
-"""Subgroups of user groups: added without a circle, removed and listed."""
+"""Subgroups of user groups: add them without cycles, remove and list them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -29,10 +29,10 @@ from specd.db import Db
 def add_subgroups(
     session: Session, actor: Actor, group_id: int, subgroup_ids: Sequence[int], *, now: datetime
 ) -> None:
-    """Make groups subgroups of a group, all or none.
+    """Add subgroups to a group. If one fails, none is added.
 
-    Raise `InvalidUserGroupId`, `UserGroupDeactivated`, `AlreadySubgroup`, `SubgroupCycle` and what
-    `access_group_to_change` raises.
+    Raise `InvalidUserGroupId`, `UserGroupDeactivated`, `AlreadySubgroup`, `SubgroupCycle`, or an
+    error of `access_group_to_change`.
     """
     lock_realm(session, actor.realm_id)
     wanted = sorted(set(subgroup_ids))
@@ -53,10 +53,10 @@ def add_subgroups(
 def remove_subgroups(
     session: Session, actor: Actor, group_id: int, subgroup_ids: Sequence[int], *, now: datetime
 ) -> None:
-    """Remove subgroups from a group that the actor may manage, all or none.
+    """Remove subgroups from a group that the actor may manage. If one fails, none is removed.
 
-    Raise `InvalidUserGroupId`, `UserGroupDeactivated`, `NotSubgroup` and what
-    `access_group_to_change` raises.
+    Raise `InvalidUserGroupId`, `UserGroupDeactivated`, `NotSubgroup`, or an error of
+    `access_group_to_change`.
     """
     lock_realm(session, actor.realm_id)
     wanted = sorted(set(subgroup_ids))
@@ -77,7 +77,7 @@ def remove_subgroups(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipChanges:
-    """Ids of users and of groups to add to a group, and to remove from it."""
+    """Ids of users and groups to add to a group and to remove from it."""
 
     add: Sequence[int] = ()
     delete: Sequence[int] = ()
@@ -88,12 +88,13 @@ class MembershipChanges:
 def change_membership(
     session: Session, actor: Actor, group_id: int, changes: MembershipChanges, *, now: datetime
 ) -> None:
-    """Make the changes in the order of the fields, all or none; each needs its own permission.
+    """Make the changes in the order of the fields. If one fails, none is made. Each requires its
+    own permission.
 
-    Raise what `members.add_members` and the other three raise.
+    Raise an error of `members.add_members` or of the other three functions.
     """
     if changes.add_subgroups or changes.delete_subgroups:
-        lock_realm(session, actor.realm_id)  # before the group is locked, as everywhere
+        lock_realm(session, actor.realm_id)  # before the group is locked, as in other functions
     for ids, change in (
         (changes.add, members.add_members),
         (changes.delete, members.remove_members),
@@ -114,7 +115,7 @@ def _check_groups(session: Session, actor: Actor, group_ids: Collection[int]) ->
 
 
 def _find_present(session: Session, group_id: int, subgroup_ids: Sequence[int]) -> set[int]:
-    """Return those of the groups that are directly in the group."""
+    """Return the groups that are direct subgroups of the group."""
     present = select(Subgroup.subgroup_id).where(
         Subgroup.group_id == group_id, id_in(Subgroup.subgroup_id, subgroup_ids)
     )
@@ -129,8 +130,8 @@ _DIRECT = (
 
 
 def access_subgroups(db: Db, actor: Actor, group_id: int, *, direct_only: bool) -> list[int]:
-    """Return the ids of a group's subgroups in order, with those below them unless `direct_only`.
-    Raise `InvalidUserGroup`.
+    """Return the ids of a group's subgroups in order, including nested subgroups unless
+    `direct_only`. Raise `InvalidUserGroup`.
     """
     require_group(db, actor, group_id)
     if direct_only:
