@@ -1,7 +1,7 @@
-"""Alert words: listed, added, removed, and found in texts.
+"""Alert words: list, add and remove them, and find them in texts.
 
-A word matches where it stands alone: between spaces, or the punctuation that surrounds words. The
-database finds the candidates for a text by their first run of letters and digits.
+A word matches between spaces or the punctuation that surrounds words. The database finds the
+candidates for a text by their first run of letters and digits.
 """
 
 import re
@@ -23,7 +23,7 @@ from specd.db import Db, Query, table_of
 
 _TOKEN = re.compile(r"\w+")
 _BEFORE, _AFTER = frozenset("([\"'.,;*`>"), frozenset(")]\"'?:.,;!*`")
-"""The punctuation that may stand before a word and after it."""
+"""The punctuation that may precede and follow a word."""
 
 
 _CANDIDATES = select(AlertWord.user_id, AlertWord.word_key).where(
@@ -49,29 +49,27 @@ _WITH_COPY = Query(
 
 
 def first_part(key: str) -> str:
-    """Return the first run of letters and digits of a word; empty if it has none."""
+    """Return the first run of letters and digits in a word, or an empty text if there is none."""
     match = _TOKEN.search(key)
     return "" if match is None else match[0]
 
 
 def find_alerted_in(session: Session, realm_id: int, channel_id: int, content: str) -> set[int]:
-    """Return the ids of the subscribers of a channel who have an alert word in the Markdown."""
+    """Return the ids of a channel's subscribers with an alert word in the Markdown."""
     return _find(session, _IN_CHANNEL, content, of_realm_id=realm_id, in_channel_id=channel_id)
 
 
 def find_alerted_among(
     session: Session, realm_id: int, user_ids: Collection[int], content: str
 ) -> set[int]:
-    """Return the ids of those of the users who have an alert word in the Markdown."""
+    """Return the ids of the users with an alert word in the Markdown."""
     return _find(session, _AMONG, content, of_realm_id=realm_id, among=list(user_ids))
 
 
 def find_alerted_with_copy(
     session: Session, realm_id: int, message_id: int, content: str
 ) -> set[int]:
-    """Return the ids of the users with a copy of a message who have an alert word in its new
-    Markdown.
-    """
+    """Return the ids of users with a copy of a message and an alert word in its new Markdown."""
     return _find(session, _WITH_COPY, content, of_realm_id=realm_id, copy_of=message_id)
 
 
@@ -87,8 +85,8 @@ def _find(
 
 
 def standing_alone(keys: Collection[str], text: str) -> set[str]:
-    """Return the keys that stand alone somewhere in the text. The cost grows with the text and with
-    the number of lengths of the keys, not with the number of keys.
+    """Return the keys that occur in the text as separate words. The cost grows with the text and
+    with the number of different key lengths, not with the number of keys.
     """
     matched: set[str] = set()
     lengths: dict[str, set[int]] = defaultdict(set)
@@ -105,7 +103,7 @@ def standing_alone(keys: Collection[str], text: str) -> set[str]:
 
 
 def _is_edge(sign: str, signs: Collection[str]) -> bool:
-    """Return whether a word ends at that sign; empty: the text's end."""
+    """Return whether the character ends a word. An empty text is the end of the text."""
     return not sign or sign.isspace() or sign in signs
 
 
@@ -116,14 +114,14 @@ _MINE = (
 
 
 def find_alert_words(db: Db, actor: Actor) -> list[str]:
-    """Return the actor's alert words, in the order and the case in which they were added."""
+    """Return the actor's alert words as entered, in the order in which they were added."""
     return list(db.execute(_MINE, {"of_user_id": actor.id}).scalars())
 
 
 def add_alert_words(
     session: Session, actor: Actor, words: Iterable[str], *, now: datetime
 ) -> list[str]:
-    """Add the words that the actor does not have yet, in any case. Return all words.
+    """Add words that the actor does not have in any case. Return all words.
 
     Raise `NotOneLine`.
     """
@@ -151,7 +149,7 @@ def add_alert_words(
 def remove_alert_words(
     session: Session, actor: Actor, words: Sequence[str], *, now: datetime
 ) -> list[str]:
-    """Remove words, in any case; unknown ones are ignored. Return all that are left."""
+    """Remove words in any case. Unknown words are ignored. Return the remaining words."""
     keys = sorted({key_of(word.strip()) for word in words})
     mine = delete(_TABLE).where(_TABLE.c.user_id == actor.id, _TABLE.c.word_key.in_(keys))
     if session.connection().execute(mine.returning(_TABLE.c.id)).first() is None:

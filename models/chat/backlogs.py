@@ -1,4 +1,4 @@
-"""What waits for the chat service's workers, for the operator's metrics."""
+"""The backlogs of the chat service's workers, for the operator's metrics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ QUEUES: Mapping[str, WorkQueue] = {
     "mail": outbox.QUEUE,
     "scheduled_messages": delivery.QUEUE,
 }
-"""Queue -> the rows that are each due at a time."""
+"""Queue -> its rows, each of which is due at a time."""
 BATCHES = {"message_removal": MessageRemoval.id, "search_index": StaleSearch.message_id}
-"""Queue -> the rows that are done as soon as possible, in any order."""
+"""Queue -> its rows, which are processed as soon as possible, in any order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """`waiting` rows are to be done, `due` of them now; `oldest` is for how long the first one has
-    been due.
+    """The backlog of a queue: the number of `waiting` rows, the number of rows that are `due` now,
+    and the time since the first of them became due.
     """
 
     waiting: int
@@ -37,8 +37,8 @@ class Backlog:
 
 @dataclass(frozen=True, slots=True)
 class Backlogs:
-    """What waits: in each queue in which rows have a time, and how many rows in each of the others.
-    `dead_mail` is how many mails were given up. Each number is `WorkQueue.MAX_COUNTED` at most.
+    """The backlogs: `queues` with times, and numbers of rows in `batches`. `dead_mail` is the
+    number of mails that were given up. Each number is at most `WorkQueue.MAX_COUNTED`.
     """
 
     queues: Mapping[str, Backlog]
@@ -47,7 +47,7 @@ class Backlogs:
 
 
 def find_backlogs(db: Db, *, now: datetime) -> Backlogs:
-    """Return the present backlogs, by one statement."""
+    """Return the current backlogs, with one statement."""
     columns = [column for its in QUEUES.values() for column in its.backlog_at(now)]
     columns += [WorkQueue.count_up_to(select(column)) for column in BATCHES.values()]
     columns.append(

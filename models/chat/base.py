@@ -7,6 +7,6 @@ from specd.db import NAMING
 
 
 class ChatBase(DeclarativeBase):
-    """Everything the chat service stores."""
+    """Base class of the chat service's tables."""
 
     metadata = MetaData(naming_convention=NAMING)

@@ -1,6 +1,6 @@
 """Bot storage.
 
-A small key-value store for each user, in which bots keep their state between runs.
+A small key-value store for each user, in which bots store their state between runs.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,14 +16,14 @@ from specd.db import Db, table_of, upsert
 
 
 class StorageKeyDoesNotExist(ChatError):
-    """Nothing is stored under one of the keys. Other users' keys are not looked at."""
+    """Nothing is stored under one of the keys. Only the caller's keys are searched."""
 
     sentence = "Key does not exist."
     advice = "Use keys that `GET /bot_storage` without `keys` returns."
 
 
 class StorageKeyTooLong(ChatError):
-    """A key has more characters than a key can have. Facts: `limit`."""
+    """A key exceeds the maximum length. Facts: `limit`."""
 
     sentence = "A key is too long (limit: {limit} characters)."
     advice = "Store the value under a shorter key."
@@ -52,7 +52,7 @@ _SIZE = select(func.coalesce(func.sum(_TABLE.c.size), 0)).where(
 
 
 def access_values(db: Db, actor: Actor, keys: Collection[str]) -> dict[str, str]:
-    """Return key -> value of these keys, or of all of the actor's if there are none in `keys`.
+    """Return key -> value of these keys, or of all keys of the actor if `keys` is empty.
 
     Raise `StorageKeyDoesNotExist`.
     """
@@ -64,8 +64,8 @@ def access_values(db: Db, actor: Actor, keys: Collection[str]) -> dict[str, str]
 
 
 def store_values(session: Session, actor: Actor, values: Mapping[str, str], *, limit: int) -> None:
-    """Store each value under its key, in place of an earlier one. `limit`: the most characters that
-    the actor may store, of keys and values. Raise `StorageKeyTooLong`, `StorageLimitExceeded`.
+    """Store each value under its key. Earlier values are replaced. `limit` is the maximum number of
+    characters in the actor's keys and values. Raise `StorageKeyTooLong`, `StorageLimitExceeded`.
     """
     if any(len(key) > KEY_MAX for key in values):
         raise StorageKeyTooLong(limit=KEY_MAX)
@@ -73,7 +73,7 @@ def store_values(session: Session, actor: Actor, values: Mapping[str, str], *, l
         return
     rows = [
         {"user_id": actor.id, "key": key, "size": len(key) + len(value), "value": value}
-        for key, value in sorted(values.items())  # one order of locks, against deadlocks
+        for key, value in sorted(values.items())  # always in this order, to avoid deadlocks
     ]
     put = upsert(_TABLE)
     put = put.on_conflict_do_update(
@@ -87,8 +87,8 @@ def store_values(session: Session, actor: Actor, values: Mapping[str, str], *, l
 
 
 def remove_values(session: Session, actor: Actor, keys: Collection[str]) -> None:
-    """Remove these keys, or all if there are none in `keys`. Raise `StorageKeyDoesNotExist`; the
-    unit must then be rolled back.
+    """Remove these keys, or all keys of the actor if `keys` is empty. Raise
+    `StorageKeyDoesNotExist`. The caller must then roll back the unit.
     """
     mine = delete(_TABLE).where(_TABLE.c.user_id == actor.id)
     if keys:

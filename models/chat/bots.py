@@ -1,6 +1,6 @@
 """Bots.
 
-People create bots and deactivate them. A bot's owner and the administrators manage it. Only the
+Users create bots and deactivate them. A bot's owner and the administrators manage it. Only the
 owner can read its key.
 """
 
@@ -37,7 +37,9 @@ from specd.db import Db
 
 
 class NoSuchBot(ChatError):
-    """No bot of the organization has this id. A person's id gets the same answer."""
+    """No bot of the organization has this id. The response is the same for the id of a user who is
+    not a bot.
+    """
 
     sentence = "No such bot"
     advice = "Use the id of a bot, as `GET /users` returns it."
@@ -88,7 +90,7 @@ _OWN = (
 
 
 def find_own_bots(db: Db, keys: KeyMaker, vault: Vault, actor: Actor) -> list[dict[str, Any]]:
-    """Return the actor's active bots with their keys, in order of their ids."""
+    """Return the actor's active bots with their keys, ordered by id."""
     bots = db.execute(_OWN, {"owner_id": actor.id}).all()
     services = find_own_services(db, vault, [bot.id for bot in bots])
     return [
@@ -125,10 +127,10 @@ def create_bot(
     address: Address | None = None,
     now: datetime,
 ) -> dict[str, Any]:
-    """Create a bot of the actor's. Return its id, its key, and what clients see of it.
+    """Create a bot that belongs to the actor. Return its id, its key, and its public fields.
 
-    Raise `NotForBots`, `InsufficientPermission`, what `check_bot_name` raises,
-    `BadNameOrUsername`, `UsernameInUse`.
+    Raise `NotForBots`, `InsufficientPermission`, an error of `check_bot_name`, `BadNameOrUsername`
+    or `UsernameInUse`.
     """
     require_may_create(session, actor, bot_type)
     name = check_bot_name(session, actor, full_name)
@@ -161,7 +163,9 @@ def _notify_of_services(session: Session, bot: User, now: datetime) -> None:
 
 
 def require_may_create(db: Db, actor: Actor, bot_type: int) -> None:
-    """Raise `NotForBots`, `InsufficientPermission`."""
+    """Raise `NotForBots` or `InsufficientPermission` unless the actor may create bots of
+    this type.
+    """
     if actor.is_bot:
         raise NotForBots()
     groups = [actor.realm.can_create_bots_group]
@@ -171,8 +175,8 @@ def require_may_create(db: Db, actor: Actor, bot_type: int) -> None:
 
 
 def check_bot_name(db: Db, actor: Actor, name: str, *, bot_id: int | None = None) -> str:
-    """Return the name as it is stored. A bot never gets the name of another active user. Raise what
-    `check_full_name` and `require_unique_name` raise, `BotNameInUse`.
+    """Return the name as it is stored. A bot cannot have the name of another active user. Raise an
+    error of `check_full_name` or `require_unique_name`, or `BotNameInUse`.
     """
     name = check_full_name(name)
     require_unique_name(db, actor.realm, name, user_id=bot_id)
@@ -185,8 +189,8 @@ def check_bot_name(db: Db, actor: Actor, name: str, *, bot_id: int | None = None
 def access_managed_bot(session: Session, actor: Actor, bot_id: int) -> Administered:
     """Return a bot that the actor manages, active or not, locked until the unit ends.
 
-    Whoever manages a bot can obtain its key. Therefore nobody manages a bot with rights that they
-    could not grant. Raise `NoSuchBot`, `InsufficientPermission`, `MustBeOwner`.
+    A user who manages a bot can obtain its key. Therefore a user cannot manage a bot with rights
+    that the user could not grant. Raise `NoSuchBot`, `InsufficientPermission`, `MustBeOwner`.
     """
     try:
         managed = lock_user(session, actor, bot_id)
@@ -202,7 +206,7 @@ def access_managed_bot(session: Session, actor: Actor, bot_id: int) -> Administe
 
 
 def require_managed(db: Db, actor: Actor, bot_id: int) -> None:
-    """Require that the actor manages the bot, without a lock. Raise `NoSuchBot`,
+    """Require that the actor manages the bot. The bot is not locked. Raise `NoSuchBot`,
     `InsufficientPermission`.
     """
     row = db.execute(_ONE, {"realm_id": actor.realm_id, "bot_id": bot_id}).first()
@@ -219,7 +223,7 @@ def _require_managed(actor: Actor, bot_type: int | None, owner_id: int | None) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotChanges:
-    """The changes of a bot; None: unchanged."""
+    """Changes of a bot; None means no change."""
 
     full_name: str | None = None
     role: int | None = None
@@ -237,11 +241,11 @@ def change_bot(
     *,
     now: datetime,
 ) -> dict[str, Any]:
-    """Change a bot, all or nothing, and return what clients see of it. A new owner gets a new API
-    key, because the previous owner has the old one.
+    """Change a bot, and return its public fields. If one change fails, none is made. With a new
+    owner the bot gets a new API key, because the previous owner has the old key.
 
-    Raise what `access_managed_bot`, `check_bot_name`, `change_role`, `check_bot_owner` and
-    `change_hook` raise.
+    Raise an error of `access_managed_bot`, `check_bot_name`, `change_role`, `check_bot_owner` or
+    `change_hook`.
     """
     managed = access_managed_bot(session, actor, bot_id)
     bot = managed.user
@@ -289,8 +293,8 @@ def check_bot_owner(db: Db, actor: Actor, user_id: int) -> None:
 def renew_bot_key(
     session: Session, keys: KeyMaker, actor: Actor, bot_id: int, *, now: datetime
 ) -> str | None:
-    """Replace the bot's key. Return the new key to the bot's owner; None to an administrator. Raise
-    what `access_managed_bot` raises.
+    """Replace the bot's key. Return the new key to the bot's owner, or None to an administrator.
+    Raise an error of `access_managed_bot`.
     """
     bot = access_managed_bot(session, actor, bot_id).user
     api_key = renew_key(session, keys, actor.realm, bot.id, actor_id=actor.id, now=now)
@@ -298,5 +302,7 @@ def renew_bot_key(
 
 
 def end_bot(session: Session, actor: Actor, bot_id: int, *, now: datetime) -> None:
-    """Deactivate a bot; do nothing if it is deactivated. Raise what `access_managed_bot` raises."""
+    """Deactivate a bot. Do nothing if it is already deactivated. Raise an error of
+    `access_managed_bot`.
+    """
     deactivate_bot(session, actor, access_managed_bot(session, actor, bot_id).user, now=now)

@@ -1,17 +1,17 @@
 """Video calls: authorizations at the vendor, and the tokens that it issues.
 
-The document's paths say `vendor`. The reference's path names its vendor, and so do the texts that
-its clients match.
+The document's paths contain `vendor`. Zulip's path contains the name of its vendor, like the texts
+that its clients match.
 
-A session is one authorization of this server at the vendor. The vendor sends the user's browser
-back with the `state` that the server gave it. The state is sealed, so nobody else can create or
-read one. It names the user, the link that they used, and the browser by a cookie that only the
-browser which began has; otherwise somebody could begin an authorization and have another person
-complete it with their vendor account.
+A session is one authorization of this server at the vendor. The vendor redirects the user's browser
+to the server with the `state` that the server sent. The state is sealed, so only the server can
+create or read it. It identifies the user, the link that they used, and the browser, by a cookie
+that only this browser has. Otherwise an attacker could begin an authorization that another user
+completes with their vendor account.
 
-The OAuth 2 tokens are stored sealed. A vendor accepts a refresh token once. Therefore whoever
-refreshes first takes a lease on the row, and the others wait for the result. Every change names the
-generation of the tokens that it replaces, and a late one changes nothing.
+The OAuth 2 tokens are stored sealed. A vendor accepts a refresh token once. Therefore the first
+request that refreshes takes a lease on the row, and other requests wait for the result. Every
+change contains the generation of the tokens that it replaces, and a late change has no effect.
 """
 
 import base64
@@ -62,20 +62,22 @@ class CallNotCreated(ChatError):
 
 
 class ZoomNotConfigured(VendorNotConfigured):
-    """The server has no video call vendor. This is the error of the path that names the vendor."""
+    """The server has no video call vendor. This is the error of the path with the vendor's name."""
 
     sentence = "Zoom credentials have not been configured"
 
 
 class InvalidZoomToken(InvalidVendorToken):
-    """The same as `INVALID_VENDOR_TOKEN`, for the path that names the vendor."""
+    """The same as `INVALID_VENDOR_TOKEN`, for the path with the vendor's name."""
 
     code = "INVALID_ZOOM_TOKEN"
     sentence = "Invalid Zoom access token"
 
 
 class ZoomCallNotCreated(CallNotCreated):
-    """The vendor failed to create the call. This is the error of the path that names the vendor."""
+    """The vendor failed to create the call. This is the error of the path with the vendor's
+    name.
+    """
 
     sentence = "Failed to create Zoom call"
 
@@ -95,7 +97,7 @@ class InvalidVendorCredentials(ChatError):
 
 
 class NotFromVendor(Unauthorized):
-    """The notice does not carry the token that the vendor and this server share."""
+    """The notice does not contain the token that the vendor and this server share."""
 
     sentence = "This notice is not the vendor's"
     advice = (
@@ -111,7 +113,9 @@ _SESSION_PURPOSE = "vendor_state"
 
 @dataclass(frozen=True, slots=True)
 class VendorSession:
-    """An authorization in progress. `verifier` is PKCE's; all but the challenge are secrets."""
+    """An authorization in progress. `verifier` is for PKCE. `browser` and `verifier` are
+    secrets.
+    """
 
     user_id: int
     redirect_uri: str
@@ -122,12 +126,12 @@ class VendorSession:
 
     @property
     def challenge(self) -> str:
-        """Return the verifier's challenge, which the vendor gets (RFC 7636, S256)."""
+        """Return the challenge for the verifier, which is sent to the vendor (RFC 7636, S256)."""
         digest = hashlib.sha256(self.verifier.encode("ascii")).digest()
         return base64.urlsafe_b64encode(digest).decode("ascii").rstrip("=")
 
     def state(self, vault: Vault, *, now: datetime) -> str:
-        """Return the `state` that the vendor gets and returns."""
+        """Return the `state` that is sent to the vendor and returned by it."""
         until = UtcMs.to_ms(now + SESSION_LIFETIME)
         facts = [self.user_id, self.redirect_uri, self.browser, self.verifier, until, self.key_mark]
         facts += [self.link.key, UtcMs.to_ms(self.link.ends_at)]
@@ -135,13 +139,13 @@ class VendorSession:
 
 
 def user_of_state(vault: Vault, state: str) -> int | None:
-    """Return the id of the user whose authorization a state is of, or None if it is not one."""
+    """Return the id of the user in a state, or None if the state is invalid."""
     opened = vault.open(state, purpose=_SESSION_PURPOSE)
     return None if opened is None else int(orjson.loads(opened)[0])
 
 
 def begin_session(actor: Actor, link: Link, redirect_uri: str) -> VendorSession:
-    """Return a new authorization of the actor's, who used that link."""
+    """Return a new authorization of the actor, who used the link."""
     browser, verifier = secrets.token_urlsafe(24), secrets.token_urlsafe(48)
     return VendorSession(actor.id, redirect_uri, link, key_mark_of(actor), browser, verifier)
 
@@ -149,8 +153,8 @@ def begin_session(actor: Actor, link: Link, redirect_uri: str) -> VendorSession:
 def access_session(
     db: Db, vault: Vault, state: str, *, realm_id: int, browser: str | None, now: datetime
 ) -> tuple[VendorSession, Actor]:
-    """Return the authorization of a state, and its user, who must still be active in the realm with
-    the same API key. A write unit locks the user's row.
+    """Return the authorization in a state, and its user. The user must still be active in the realm
+    with the same API key. A write unit locks the user's row.
 
     Raise `InvalidVendorSession`, `RealmMoving`.
     """
@@ -175,10 +179,12 @@ def access_session(
 
 
 EARLY = timedelta(seconds=30)
-"""A token is refreshed this long before it expires, so that no call finds it just expired."""
+"""The time before expiry at which a token is refreshed, so that it does not expire during a
+call.
+"""
 
 EVENTS = (HasVendorTokenEvent, HasZoomTokenEvent)
-"""Each change has an event under both names."""
+"""Each change has an event with the current and one with the older name."""
 
 _FIND = select(
     VendorToken.sealed_tokens,
@@ -190,7 +196,7 @@ _FIND = select(
 
 @dataclass(frozen=True, slots=True)
 class VendorTokens:
-    """A user's tokens at the vendor, as they were read."""
+    """A user's tokens at the vendor."""
 
     access_token: str = field(repr=False)
     refresh_token: str = field(repr=False)
@@ -211,7 +217,7 @@ def has_token(db: Db, user_id: int) -> bool:
 
 
 def find_tokens(db: Db, vault: Vault, user_id: int) -> VendorTokens | None:
-    """Return the user's tokens; None without any that can be opened."""
+    """Return the user's tokens, or None if there are none that can be opened."""
     row = db.execute(_FIND, {"user_id": user_id}).first()
     opened = None if row is None else vault.open(row.sealed_tokens, purpose=purpose_of(user_id))
     if row is None or opened is None:
@@ -231,10 +237,12 @@ def store_tokens(
     expires_at: datetime,
     now: datetime,
 ) -> None:
-    """Store the (access token, refresh token) of a new authorization, in place of earlier ones."""
+    """Store the access token and the refresh token of a new authorization. Earlier tokens are
+    replaced.
+    """
     row = session.get(VendorToken, user_id, with_for_update=True)
     if row is None:
-        # Random, so that a refresh of an earlier row's tokens does not match this row.
+        # Random, so that a refresh of tokens from a deleted row does not match this row.
         row = VendorToken(user_id=user_id, generation=secrets.randbelow(2**30))
         session.add(row)
     row.vendor_user_id = vendor_user_id
@@ -249,7 +257,9 @@ def store_tokens(
 def try_claim_refresh(
     session: Session, user_id: int, generation: int, *, lease: timedelta, now: datetime
 ) -> bool:
-    """Take the lease to refresh these tokens. Return False if it is taken or they are replaced."""
+    """Take the lease to refresh these tokens. Return False if it is taken or the tokens were
+    replaced.
+    """
     claimed = session.execute(
         update(VendorToken)
         .where(
@@ -272,7 +282,7 @@ def store_refreshed_tokens(
     tokens: tuple[str, str],
     expires_at: datetime,
 ) -> None:
-    """Replace the tokens of that generation and end the lease."""
+    """Replace the tokens of this generation and end the lease."""
     new = {
         "sealed_tokens": _seal(vault, user_id, tokens),
         "generation": generation + 1,
@@ -302,7 +312,7 @@ def forget_tokens(
     generation: int | None = None,
     now: datetime,
 ) -> None:
-    """Delete the tokens of users of a realm, or those of that generation only."""
+    """Delete the tokens of users of a realm, or only those of the given generation."""
     named = delete(VendorToken).where(VendorToken.user_id.in_(user_ids))
     if generation is not None:
         named = named.where(VendorToken.generation == generation)
@@ -311,7 +321,7 @@ def forget_tokens(
 
 
 def forget_vendor_user(session: Session, vendor_user_id: str, *, now: datetime) -> None:
-    """Delete the tokens of the users who have withdrawn their authorization at the vendor."""
+    """Delete the tokens of users who have withdrawn their authorization at the vendor."""
     rows = session.execute(
         select(User.realm_id, User.id)
         .join(VendorToken, VendorToken.user_id == User.id)

@@ -1,11 +1,10 @@
 """Push notifications: devices, their registrations, and the push relay.
 
-The devices of a user are added, registered for push notifications and removed. A registration
-takes two units of work with the relay's answer between them; in between `pending_push_token_id` is
-set.
+Users add devices, register them for push notifications and remove them. A registration needs two
+units of work, before and after the relay's response. Between them, `pending_push_token_id` is set.
 
 Notifications are encrypted for a device with libsodium's secretbox (XSalsa20 and Poly1305). A push
-key is 33 bytes in base64: 0x31, which names the cryptosystem, and the 32 bytes of its key.
+key is 33 bytes in base64: 0x31, which identifies the cryptosystem, and the 32 bytes of the key.
 """
 
 import base64
@@ -39,7 +38,7 @@ class NoActivePushDevice(ChatError):
 
 
 class AdminActionRequired(ChatError):
-    """The push relay refuses this server or organization because of its credentials, plan or
+    """The push relay rejects this server or organization because of its credentials, plan or
     registration.
     """
 
@@ -52,7 +51,7 @@ class AdminActionRequired(ChatError):
 
 
 class FailedToConnectBouncer(ChatError):
-    """The push relay did not answer, or its answer is invalid."""
+    """The push relay did not respond, or its response is invalid."""
 
     code = "FAILED_TO_CONNECT_BOUNCER"
     sentence = "Network error while connecting to Zulip push notification service."
@@ -76,7 +75,7 @@ class PushServiceNotConfigured(ChatError):
 
 
 class InvalidDeviceId(ChatError):
-    """The device is unknown or belongs to another user. The answer is the same for both."""
+    """The device is unknown or belongs to another user. The response is the same for both."""
 
     sentence = "Invalid `device_id`"
     advice = "Register the device, and use the `device_id` of the answer."
@@ -122,7 +121,7 @@ class NoRegistrationToRotate(ChatError):
 
 
 class RegistrationInProgress(ChatError):
-    """The push relay has not answered the last registration yet."""
+    """The push relay has not responded to the last registration yet."""
 
     sentence = "A registration for the device already in progress."
     advice = "Wait until the registration has succeeded or failed."
@@ -135,7 +134,7 @@ KEY_ID_MAX = 2**32 - 1
 
 
 def encrypt(payload: Mapping[str, Any], push_key: str) -> str:
-    """Return the payload's JSON, encrypted with the push key: nonce and box, in base64."""
+    """Return the payload as JSON, encrypted with the push key: nonce and box, in base64."""
     box = SecretBox(base64.b64decode(push_key)[1:])
     return base64.b64encode(box.encrypt(orjson.dumps(payload))).decode("ascii")
 
@@ -148,7 +147,7 @@ def _decode(text: str) -> bytes | None:
 
 
 ABANDONED_AFTER = timedelta(minutes=1)
-"""After this time a registration is considered abandoned, and another one may begin."""
+"""After this time a registration is considered abandoned, and a new one may begin."""
 
 TARGETS_MAX = 100
 
@@ -180,7 +179,7 @@ _TARGETS = (
 
 @dataclass(frozen=True, slots=True)
 class PushKey:
-    """The key that encrypts a device's notifications, and the device's number for it."""
+    """The key that encrypts a device's notifications, and its number on the device."""
 
     key: str
     key_id: int
@@ -188,7 +187,7 @@ class PushKey:
 
 @dataclass(frozen=True, slots=True)
 class PushToken:
-    """A device's registration at its push service, which only the relay can read."""
+    """A device's registration at its push service. Only the relay can read it."""
 
     kind: str
     token_id: str
@@ -198,7 +197,7 @@ class PushToken:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An active device, with what a notification for it needs."""
+    """An active device, with the data that a notification requires."""
 
     device_id: int
     token_id: str
@@ -238,7 +237,7 @@ def check_push_fields(
 
 
 def register_device(session: Session, actor: Actor, *, now: datetime) -> int:
-    """Add a device of the actor's and return its id."""
+    """Add a device of the actor and return its id."""
     device = ClientDevice(user_id=actor.id, registered_at=now)
     session.add(device)
     session.flush()
@@ -253,7 +252,7 @@ def remove_device(session: Session, actor: Actor, device_id: int, *, now: dateti
 
 
 def find_devices(db: Db, user_id: int) -> dict[str, dict[str, Any]]:
-    """Return device id, as text -> its state, as `devices` in the reference."""
+    """Return device id as text -> its state, like `devices` in Zulip."""
     return {
         str(row.id): {
             "push_key_id": row.push_key_id,
@@ -285,9 +284,9 @@ def begin_registration(
     token: PushToken | None,
     now: datetime,
 ) -> bool:
-    """Store the key and the token. Return whether the relay must get the token now.
+    """Store the key and the token. Return whether the relay must get the token.
 
-    A key alone, or a token alone, replaces that of an earlier registration. A known key or token
+    A key or a token alone replaces the value of an earlier registration. A known key or token
     changes nothing. Raise `InvalidDeviceId`, `NoRegistrationToRotate`, `RegistrationInProgress`.
     """
     device = _access(session, actor, device_id)
@@ -332,8 +331,9 @@ def end_registration(
     has_failed: bool = False,
     now: datetime,
 ) -> None:
-    """Store the result of the registration of that token: registered, refused with a code, or
-    `has_failed`, after which it may be tried again. Do nothing if another one has begun meanwhile.
+    """Store the result of the registration of a token: registered, rejected with a code, or
+    `has_failed`, after which it may be tried again. Do nothing if another registration has begun
+    meanwhile.
     """
     device = session.get(ClientDevice, device_id, with_for_update=True)
     if device is None or device.pending_push_token_id != token_id:
@@ -350,7 +350,9 @@ def end_registration(
 
 
 def find_targets(db: Db, vault: Vault, actor: Actor, device_id: int | None) -> list[Target]:
-    """Return the actor's active devices, or that one. Raise `NoActivePushDevice` without any."""
+    """Return the actor's active devices, or the device with this id. Raise `NoActivePushDevice` if
+    there are none.
+    """
     query = _TARGETS if device_id is None else _TARGETS.where(ClientDevice.id == device_id)
     targets = []
     for row in db.execute(query, {"user_id": actor.id}):
@@ -367,7 +369,7 @@ def find_targets(db: Db, vault: Vault, actor: Actor, device_id: int | None) -> l
 def forget_tokens(
     session: Session, actor: Actor, token_ids: frozenset[str], *, now: datetime
 ) -> None:
-    """Delete tokens that the push service no longer has: their devices are no longer active."""
+    """Delete tokens that the push service no longer knows. Their devices become inactive."""
     devices = session.scalars(
         select(ClientDevice)
         .where(ClientDevice.user_id == actor.id, ClientDevice.push_token_id.in_(token_ids))
@@ -382,7 +384,8 @@ def forget_tokens(
 
 
 def _access(session: Session, actor: Actor, device_id: int) -> ClientDevice:
-    # Locked, so that the second of two concurrent registrations reads what the first has stored.
+    # Locked, so that the second of two concurrent registrations reads the values stored by the
+    # first.
     device = session.get(ClientDevice, device_id, with_for_update=True)
     if device is None or device.user_id != actor.id:
         raise InvalidDeviceId()

@@ -1,7 +1,7 @@
 """Drafts.
 
-Their authors store, list, change and delete them, in the caller's transaction. The content is
-checked as if it were sent; whether the author may send it is checked only when it is sent.
+Users store, list, change and delete their drafts, in the caller's transaction. The content is
+checked as if it were sent. Permission to send is checked only when it is sent.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -40,14 +40,14 @@ class DraftsNotSynchronized(ChatError):
 
 
 class DraftDoesNotExist(ChatError):
-    """The draft is unknown or belongs to another user. The answer is the same for both."""
+    """The draft is unknown or belongs to another user. The response is the same for both."""
 
     sentence = "Draft does not exist"
     advice = "Use an id that `GET /drafts` returns."
 
 
 class OneChannelRequired(ChatError):
-    """A draft to a channel names no channel, or more than one."""
+    """A draft to a channel does not contain exactly one channel."""
 
     sentence = "Must specify exactly 1 channel ID for channel messages"
     advice = "Send the id of one channel as `to`."
@@ -62,13 +62,13 @@ class NegativeTimestamp(ChatError):
 
 DRAFT = table_of(StoredDraft)
 CHANNEL, DIRECT, NOBODY = "stream", "private", ""
-"""Kinds of recipients, as requests and answers name them."""
+"""Kinds of recipients in the API."""
 
 
 @dataclass(frozen=True, slots=True)
 class DraftData:
-    """A draft as a client writes it. `to`: the id of one channel, or ids of users. `timestamp`:
-    Unix seconds of the last edit; None is now.
+    """A draft from a client. `to` contains the id of one channel, or ids of users. `timestamp` is
+    the time of the last edit in Unix seconds, or None for now.
     """
 
     kind: str
@@ -88,7 +88,7 @@ class _Draft(NamedTuple):
 
 
 def record_of(row: _Draft) -> dict[str, Any]:
-    """Return the draft object of answers and events."""
+    """Return the draft object for responses and events."""
     kind: str = NOBODY
     to: list[int] = []
     if row.channel_id is not None:
@@ -118,7 +118,7 @@ _Columns = dict[str, Any]
 
 
 def require_synchronization(db: Db, author: Actor, *, lock: bool = False) -> None:
-    """Raise `DraftsNotSynchronized` if the author's setting is off. `lock`: nobody turns it off,
+    """Raise `DraftsNotSynchronized` if the author's setting is off. `lock` prevents turning it off,
     which deletes drafts, until the transaction ends.
     """
     query = _IS_ON.with_for_update(read=True) if lock else _IS_ON
@@ -127,7 +127,7 @@ def require_synchronization(db: Db, author: Actor, *, lock: bool = False) -> Non
 
 
 def find_drafts(db: Db, author: Actor) -> list[dict[str, Any]]:
-    """Return the author's drafts, the last edited first."""
+    """Return the author's drafts, last edited first."""
     rows = read_rows(_Draft, db.execute(_MINE, {"of_user_id": author.id}))
     return [*map(record_of, rows)]
 
@@ -135,9 +135,10 @@ def find_drafts(db: Db, author: Actor) -> list[dict[str, Any]]:
 def create_drafts(
     session: Session, author: Actor, drafts: Sequence[DraftData], *, now: datetime
 ) -> list[int]:
-    """Create drafts and return their ids, in order. Many take as many statements as one.
+    """Create drafts and return their ids, in order. The number of statements does not depend on the
+    number of drafts.
 
-    Raise `DraftsNotSynchronized`, then for the first draft that is wrong `NegativeTimestamp`,
+    Raise `DraftsNotSynchronized`, or for the first invalid draft `NegativeTimestamp`,
     `MessageIsEmpty`, `MessageHasNullBytes`, `InvalidCharacterInTopic`, `OneChannelRequired`,
     `InvalidChannelId`, `InvalidRecipientId`, `RecipientDeactivated`.
     """
@@ -147,7 +148,7 @@ def create_drafts(
         return []
     mine = {"realm_id": author.realm_id, "user_id": author.id}
     inserted = session.connection().execute(_INSERT, [mine | each for each in columns])
-    rows = sorted(read_rows(_Draft, inserted))  # one statement numbers its rows in their order
+    rows = sorted(read_rows(_Draft, inserted))  # the statement numbers its rows in order
     added = DraftsAddEvent(drafts=[record_of(row) for row in rows])
     log.append(session, author.realm_id, added, user_ids=[author.id], now=now)
     return [row.id for row in rows]
@@ -156,7 +157,7 @@ def create_drafts(
 def change_draft(
     session: Session, author: Actor, draft_id: int, draft: DraftData, *, now: datetime
 ) -> None:
-    """Replace a draft. Raise what `create_drafts` raises, then `DraftDoesNotExist`."""
+    """Replace a draft. Raise an error of `create_drafts`, or `DraftDoesNotExist`."""
     require_synchronization(session, author, lock=True)
     [columns] = _check(session, author, [draft], now)
     own = update(DRAFT).where(DRAFT.c.id == draft_id, DRAFT.c.user_id == author.id)
@@ -179,8 +180,8 @@ def delete_draft(session: Session, author: Actor, draft_id: int, *, now: datetim
 
 
 def forget_drafts(session: Session, user_ids: Collection[int]) -> None:
-    """Delete the drafts of users who turned synchronization off. There is no event: their clients
-    keep the drafts that they have.
+    """Delete the drafts of users who turned synchronization off. There is no event, so their
+    clients keep their drafts.
     """
     session.connection().execute(delete(DRAFT).where(id_in(DRAFT.c.user_id, user_ids)))
 
@@ -191,7 +192,7 @@ def forget_drafts(session: Session, user_ids: Collection[int]) -> None:
 def _check(
     session: Session, author: Actor, drafts: Sequence[DraftData], now: datetime
 ) -> list[_Columns]:
-    """Return the columns of the drafts. Channels and people of all drafts are read together."""
+    """Return the columns of the drafts. Channels and users of all drafts are read together."""
     named = {
         kind: {to for draft in drafts if draft.kind == kind for to in draft.to}
         for kind in (CHANNEL, DIRECT)
@@ -237,7 +238,9 @@ def _columns_of(
 
 
 def _recipients(author: Actor, to: Sequence[int], people: Mapping[int | str, UserRow]) -> list[int]:
-    """Return the ids of the other users, ascending; of a note to oneself, the author's."""
+    """Return the ids of the other users in ascending order, or the author's id for a note to
+    oneself.
+    """
     for user_id in to:
         if user_id not in people:
             raise InvalidRecipientId(user_id=user_id)

@@ -1,10 +1,10 @@
-"""Mail that becomes messages of channels.
+"""Mail to channels.
 
-A mail is read (RFC 5322 and MIME): its text up to the length of a message, and its attachments,
-which become files that the message shows. An address names the channel, the
-user who requested the address, and the sender of the messages. It is derived, not stored: an HMAC
-under the server's secret and the nonce of the user's API key. It is valid as long as that key and
-the user's right to send to the channel. The sender is the user, or a bot that quotes the mail.
+A mail (RFC 5322 and MIME) becomes a message with its text, up to the maximum length, and its
+attachments as files. The address identifies the channel, the user who requested the address, and
+the sender of the messages. It is derived, not stored: an HMAC under the server's secret and the
+nonce of the user's API key. It is valid as long as that key and the user's permission to send to
+the channel. The sender is the user, or a bot that quotes the mail.
 """
 
 import binascii
@@ -44,7 +44,7 @@ from specd.db import Db
 
 
 class MailNotReceived(ChatError):
-    """The operator has set up no domain for incoming mail."""
+    """The operator has not configured a domain for incoming mail."""
 
     sentence = "This server does not receive mail."
     advice = "Send messages with `POST /messages`, or ask the operator to set up incoming mail."
@@ -58,7 +58,7 @@ class MailSenderNotAllowed(ChatError):
 
 
 class NoSuchMailbox(RefusedCommand):
-    """The address belongs to no channel, or to nobody any more."""
+    """The address does not belong to a channel, or its user is no longer active."""
 
     sentence = "No mail is received at this address."
 
@@ -70,24 +70,24 @@ class UnreadableMail(RefusedCommand):
 
 
 class AutomaticMail(RefusedCommand):
-    """The mail answers another one by itself."""
+    """The mail is an automatic reply."""
 
     sentence = "Automatic replies are not received."
 
 
 NO_SUBJECT = "Email with no subject"
 TEXT_MAX = 9_500
-"""In characters; with the text around it this fits into a message."""
+"""In characters. With the text around it, this fits into a message."""
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|sv|vs)\s*(?:\[[0-9]+\])?:)+", re.IGNORECASE)
 MAX_READ = 256 * 1024
-"""In bytes of a mail, for its text, which comes first."""
+"""Maximum size of the part of a mail, in bytes, that is read for its text."""
 MAX_FILES = 20
-"""Attachments of one mail that are kept."""
+"""Maximum number of attachments of one mail that are kept."""
 MAX_HTML = 100_000
 """In characters of HTML."""
 MAX_HEADER = 2_000
 """In characters of one header."""
-# Parses as browsers do and leaves well-formed tags, so that `_LINES` and `_LINK` find their ends.
+# Parses like browsers and returns well-formed tags, so that `_LINES` and `_LINK` find their ends.
 _READER = nh3.Cleaner(
     tags={"a", "br", "p", "div", "tr", "li", "h1", "h2", "h3", "h4", "h5", "h6"},
     clean_content_tags={"script", "style", "title"},
@@ -104,7 +104,9 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """`sender`: the From line, one line. `topic`: the subject without `Re:`. `text`: plain."""
+    """A mail. `sender` is the From header as one line, `topic` the subject without `Re:`, and
+    `text` plain text.
+    """
 
     sender: str
     topic: str
@@ -113,7 +115,7 @@ class Mail:
 
 @dataclass(frozen=True, slots=True)
 class MailFile:
-    """An attachment: its name and its media type as the sender wrote them, and its bytes."""
+    """An attachment: its name and media type as sent, and its bytes."""
 
     name: str
     media_type: str
@@ -121,14 +123,14 @@ class MailFile:
 
 
 def read_mail(raw: bytes, *, needs_text: bool = True) -> Mail:
-    """Parse a mail. Raise `UnreadableMail`, for a mail without text only if it needs one, and
-    `AutomaticMail` (RFC 3834) for automatic replies.
+    """Parse a mail. Raise `AutomaticMail` for automatic replies (RFC 3834), and `UnreadableMail`
+    for unreadable mail, and for mail without text if `needs_text` is set.
     """
     try:
         message = message_from_bytes(raw[:MAX_READ], policy=policy.default)
-        assert isinstance(message, EmailMessage)  # what that policy makes
+        assert isinstance(message, EmailMessage)  # follows from the policy
         text = _text_of(message).replace("\0", "").strip()
-    except RecursionError:  # a thousand parts, each inside another
+    except RecursionError:  # a thousand nested parts
         raise UnreadableMail() from None
     if _header(message, "Auto-Submitted").partition(";")[0].strip().lower() == "auto-replied":
         raise AutomaticMail()
@@ -141,12 +143,12 @@ def read_mail(raw: bytes, *, needs_text: bool = True) -> Mail:
 
 
 def read_files(raw: bytes) -> list[MailFile]:
-    """Return the attachments of a mail in their order, pictures in its text included. Raise
+    """Return the attachments of a mail in order, including images in its text. Raise
     `UnreadableMail`.
     """
     try:
         message = message_from_bytes(raw, policy=policy.default)
-        assert isinstance(message, EmailMessage)  # what that policy makes
+        assert isinstance(message, EmailMessage)  # follows from the policy
         return list(_files_of(message))
     except RecursionError:
         raise UnreadableMail() from None
@@ -156,7 +158,7 @@ _OF_TRANSPORT = frozenset(
     ("application/pgp-encrypted", "application/pgp-signature", "application/pkcs7-signature",
      "application/x-pkcs7-signature")
 )  # fmt: skip
-"""Parts that tell mail programs something and people nothing."""
+"""Parts that only mail programs use."""
 
 
 def _files_of(part: MIMEPart) -> Iterator[MailFile]:
@@ -177,7 +179,7 @@ def _files_of(part: MIMEPart) -> Iterator[MailFile]:
 
 
 def _is_text(part: MIMEPart) -> bool:
-    """Return whether people read a part as a text of the mail, and not as a file."""
+    """Return whether a part is shown as text of the mail, and not as a file."""
     is_named = part.get_filename() is not None or part.is_attachment()
     return part.get_content_type() in ("text/plain", "text/html") and not is_named
 
@@ -187,14 +189,14 @@ def _header(message: EmailMessage, name: str) -> str:
     raw = str(next(named, ""))[:MAX_HEADER]
     try:
         value = str(message.policy.header_fetch_parse(name, raw))
-    except (ValueError, IndexError, AttributeError, RecursionError):  # the parser of headers' own
+    except (ValueError, IndexError, AttributeError, RecursionError):  # errors of the header parser
         return ""
     return _CONTROLS.sub(" ", value).strip()
 
 
 def _text_of(part: MIMEPart) -> str:
-    """Return the texts of a part: of alternatives the first that is not blank, plain text before
-    HTML, which becomes Markdown.
+    """Return the texts of a part. If there are alternatives, the first that is not blank is used:
+    plain text, otherwise HTML converted to Markdown.
     """
     kind = part.get_content_type()
     if kind in ("multipart/alternative", "multipart/related"):
@@ -215,8 +217,8 @@ def _written(part: MIMEPart) -> str:
 
 
 def _unflowed(text: str, space: str) -> str:
-    """Return a text with the lines joined that its sender's program broke (RFC 3676). Lines of
-    quotes stay as they are.
+    """Return a text with lines rejoined that the sender's program broke (RFC 3676). Lines of quotes
+    are not joined.
     """
     return _STUFFED.sub("", _SOFT_BREAK.sub(rf"\1{space}", text))
 
@@ -224,13 +226,13 @@ def _unflowed(text: str, space: str) -> str:
 def _content_of(part: MIMEPart) -> str:
     try:
         return str(part.get_content())
-    except (LookupError, ValueError, KeyError):  # an unknown charset or transfer encoding
+    except (LookupError, ValueError, KeyError):  # unknown charset or transfer encoding
         payload = part.get_payload(decode=True)
         return payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
 
 
 def _from_html(markup: str) -> str:
-    """Return the words of HTML, with its links in Markdown."""
+    """Return the words of HTML, with its links as Markdown."""
     return plain_text(_LINES.sub("\n", _LINK.sub(_named_link, _READER.clean(markup))))
 
 
@@ -242,14 +244,16 @@ def _named_link(match: re.Match[str]) -> str:
 
 
 _FACTS = struct.Struct(">III")
-_MAC_BYTES = 13  # 104 bits; with the facts 25 bytes, which are 40 signs of base 32
+_MAC_BYTES = 13  # 104 bits; with the facts 25 bytes, which are 40 characters in base 32
 _SLUG_MAX = 20
 _NONCE = select(User.api_key_nonce).where(User.id == bindparam("user_id"), User.is_active)
 
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """Where mail to an address goes: the user who requested it, the channel, and the sender."""
+    """The destination of mail to an address: the user who requested it, the channel, and the
+    sender.
+    """
 
     owner: Actor
     channel: ChannelView
@@ -259,7 +263,8 @@ class Mailbox:
 def make_address(
     db: Db, keys: KeyMaker, actor: Actor, channel_id: int, sender_id: int | None, *, domain: str
 ) -> str:
-    """Return an address of a channel. `sender_id` None: the notification bot sends the messages.
+    """Return an address of a channel. If `sender_id` is None, the notification bot sends the
+    messages.
 
     Raise `InvalidChannelId`, `NotAuthorizedToSend`, `MailSenderNotAllowed`.
     """
@@ -278,7 +283,7 @@ def make_address(
 
 
 def open_mailbox(db: Db, keys: KeyMaker, address: str) -> Mailbox:
-    """Return where mail to an address goes now. Raise `NoSuchMailbox`, `RealmMoving`,
+    """Return the current destination of mail to an address. Raise `NoSuchMailbox`, `RealmMoving`,
     `NotAuthorizedToSend`.
     """
     try:
@@ -306,8 +311,8 @@ def open_mailbox(db: Db, keys: KeyMaker, address: str) -> Mailbox:
 
 
 def _may_send_as(owner: Actor, sender: Actor) -> bool:
-    """Return whether mail may be sent as the sender: the notification bot, the owner, or a bot that
-    the owner owns.
+    """Return whether messages may be sent as the sender: the notification bot, the owner, or a bot
+    of the owner.
     """
     if sender.realm_id != owner.realm_id or not sender.is_active:
         return False
@@ -320,7 +325,7 @@ CLIENT = "Email"
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A mail, ready to be sent."""
+    """A mail that is ready to be sent."""
 
     topic: str
     text: PreparedText
@@ -329,8 +334,8 @@ class Letter:
 def prepare_letter(
     db: Db, mailbox: Mailbox, mail: Mail, *, files: Sequence[NewUpload] = (), left_out: str = ""
 ) -> Letter:
-    """Render a mail, outside any transaction, with links to its files, and say what is left out.
-    The notification bot quotes it.
+    """Render a mail, outside a transaction, with links to its files and the text of `left_out`. If
+    the notification bot is the sender, the mail is quoted.
     """
     sender = mailbox.sender
     links = [
@@ -358,7 +363,7 @@ def deliver_letter(
     files: Sequence[NewUpload] = (),
 ) -> int:
     """Send a message to a mailbox that was opened in the same unit, and return its id. The files
-    are in the store and become the sender's. Raise what `check_message` raises.
+    are in the store and get the sender as owner. Raise an error of `check_message`.
     """
     for file in files:
         add_upload(session, mailbox.sender, file, now=now)

@@ -1,6 +1,6 @@
 """Muted users.
 
-Messages that a muted user sends are read from the beginning for those who muted them
+Messages from a muted user are marked as read when they are sent, for users who muted the sender
 (models/chat/sending/messages.py).
 """
 
@@ -20,7 +20,7 @@ from specd.db import Db, table_of, upsert
 
 
 class CannotMuteSelf(ChatError):
-    """The caller tries to mute their own account."""
+    """The caller tried to mute their own account."""
 
     sentence = "Cannot mute self"
     advice = "Send the id of another user."
@@ -49,7 +49,7 @@ _MINE = (
 
 
 def find_muted_users(db: Db, actor: Actor) -> list[dict[str, Any]]:
-    """Return the users whom the actor has muted and when, in Unix seconds, the earliest first."""
+    """Return the users that the actor has muted, with the time in Unix seconds, earliest first."""
     return [
         {"id": row.muted_user_id, "timestamp": int(row.muted_at.timestamp())}
         for row in db.execute(_MINE, {"of_user_id": actor.id})
@@ -69,7 +69,7 @@ def mute_user(session: Session, actor: Actor, user_id: int, *, now: datetime) ->
 
 
 def unmute_user(session: Session, actor: Actor, user_id: int, *, now: datetime) -> None:
-    """Unmute a user, even one whom the actor may no longer know. Raise `NoSuchUser`,
+    """Unmute a user, even if the actor may no longer see the user. Raise `NoSuchUser`,
     `UserNotMuted`.
     """
     mine = delete(_TABLE).where(_TABLE.c.user_id == actor.id, _TABLE.c.muted_user_id == user_id)

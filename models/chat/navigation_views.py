@@ -1,6 +1,6 @@
 """Navigation views.
 
-Their users add, list, change and remove them.
+Users add, list, change and remove their views.
 """
 
 from datetime import datetime
@@ -26,35 +26,35 @@ from specd.db import Db, table_of, upsert
 
 
 class NavigationViewDoesNotExist(ChatError):
-    """The caller keeps no view with this fragment."""
+    """The caller has no view with this fragment."""
 
     sentence = "Navigation view does not exist."
     advice = "Use a fragment that `GET /navigation_views` returns."
 
 
 class EmptyFragment(ChatError):
-    """The fragment consists of spaces."""
+    """The fragment contains only spaces."""
 
     sentence = "Fragment cannot be empty."
     advice = "Send the part of the view's URL after `#`."
 
 
 class NavigationViewExists(ChatError):
-    """The caller already keeps a view with this fragment or this name."""
+    """The caller already has a view with this fragment or this name."""
 
     sentence = "Navigation view already exists."
     advice = "Change the existing view, or choose another name."
 
 
 class BuiltInViewHasNoName(ChatError):
-    """The fragment is a built-in view's, which clients name themselves."""
+    """The fragment belongs to a built-in view, for which clients define the name."""
 
     sentence = "Built-in views cannot have a custom name."
     advice = "Leave out `name`."
 
 
 class CustomViewNeedsName(ChatError):
-    """The fragment is not a built-in view's, and the name is absent or empty."""
+    """The fragment does not belong to a built-in view, and the name is absent or empty."""
 
     sentence = "Custom views must have a valid name."
     advice = "Send a `name` of 1 to 100 characters."
@@ -71,7 +71,7 @@ BUILT_IN = frozenset(
         "recent",
     )
 )
-"""Fragments of views that every client has; a user only chooses whether they are pinned."""
+"""Fragments of built-in views. Users only choose whether they are pinned."""
 _TABLE = table_of(NavigationView)
 
 
@@ -89,7 +89,7 @@ _NAMED = select(_TABLE.c.fragment).where(
 
 
 def find_navigation_views(db: Db, actor: Actor) -> list[dict[str, Any]]:
-    """Return the actor's views, in the order in which they were added."""
+    """Return the actor's views in the order in which they were added."""
     rows = read_rows(_View, db.execute(_MINE, {"of_user_id": actor.id}))
     return [*map(_describe, rows)]
 
@@ -134,10 +134,10 @@ def change_navigation_view(
     name: str | None,
     now: datetime,
 ) -> None:
-    """Change a view; None: unchanged. The event has only what is different.
+    """Change a view; None means no change. The event contains only changed values.
 
-    Raise `NotOneLine`, `BuiltInViewHasNoName`, `CustomViewNeedsName`,
-    `NavigationViewDoesNotExist`, `NavigationViewExists`.
+    Raise `NotOneLine`, `BuiltInViewHasNoName`, `CustomViewNeedsName`, `NavigationViewDoesNotExist`,
+    `NavigationViewExists`.
     """
     fragment = fragment.strip()
     if name is not None:
@@ -167,7 +167,9 @@ def remove_navigation_view(session: Session, actor: Actor, fragment: str, *, now
 
 
 def check_view_name(fragment: str, name: str | None) -> str | None:
-    """Return the name as it is stored: custom views have one, built-in views none."""
+    """Return the name as it is stored. Custom views require a name, and built-in views have
+    none.
+    """
     if fragment in BUILT_IN:
         if name is not None:
             raise BuiltInViewHasNoName()
@@ -187,7 +189,7 @@ def _require_free(session: Session, actor: Actor, name: str | None, fragment: st
 
 
 def _describe(row: _View) -> dict[str, Any]:
-    """Return the view object of answers and events."""
+    """Return the view object for responses and events."""
     return {"fragment": row.fragment, "is_pinned": row.is_pinned, "name": row.name}
 
 

@@ -1,6 +1,6 @@
 """Reactions to messages.
 
-Users who may read a message may add reactions, and remove their own.
+Users who may read a message may add reactions and remove their own.
 """
 
 from dataclasses import asdict
@@ -81,11 +81,11 @@ def add_reaction(
     kind: str | None,
     now: datetime,
 ) -> None:
-    """Add a reaction with the emoji that `complete_emoji` finds by `name`, `code` and `kind`. An
+    """Add a reaction with the emoji that `complete_emoji` finds for `name`, `code` and `kind`. An
     emoji that the message already has keeps the name of its first reaction, and may be deactivated.
 
-    Raise `InvalidMessage`, `ReactionAlreadyExists`, and what `complete_emoji` and
-    `require_usable` raise.
+    Raise `InvalidMessage`, `ReactionAlreadyExists`, or an error of `complete_emoji` or
+    `require_usable`.
     """
     message = access_open_message(session, actor, message_id)
     emoji = complete_emoji(session, actor, name, code, kind)
@@ -106,7 +106,7 @@ def add_reaction(
     if made.first() is None:
         raise ReactionAlreadyExists()
     if message.flags is None:
-        # The actor gets a copy of a message that they never received, and so its later events.
+        # The actor gets a copy of a message that they never received, and with it later events.
         copy = upsert(_COPY).values(user_id=actor.id, message_id=message.id, flags=WITHOUT_COPY)
         session.connection().execute(copy.on_conflict_do_nothing())
     if message.channel is not None:
@@ -124,10 +124,10 @@ def remove_reaction(
     kind: str | None,
     now: datetime,
 ) -> None:
-    """Remove one of the actor's own reactions: the one with that code, else with that name.
+    """Remove one of the actor's reactions: the reaction with `code`, or if it is None, with `name`.
 
-    Raise `InvalidMessage`, `NoEmojiNamed`, `ReactionDoesNotExist`, and `EmojiDoesNotExist` for a
-    name that neither a reaction nor an emoji has.
+    Raise `InvalidMessage`, `NoEmojiNamed`, `ReactionDoesNotExist`, and `EmojiDoesNotExist` if
+    neither a reaction nor an emoji has the name.
     """
     message = access_open_message(session, actor, message_id)
     if name is None and code is None:

@@ -1,6 +1,6 @@
 """Saved snippets.
 
-Their authors store, list, change and delete them.
+Users store, list, change and delete their snippets.
 """
 
 from datetime import datetime
@@ -25,28 +25,28 @@ from specd.db import Db, table_of
 
 
 class SavedSnippetDoesNotExist(ChatError):
-    """The snippet is unknown or belongs to another user. The answer is the same for both."""
+    """The snippet is unknown or belongs to another user. The response is the same for both."""
 
     sentence = "Saved snippet does not exist."
     advice = "Use an id that `GET /saved_snippets` returns."
 
 
 class EmptySnippetTitle(ChatError):
-    """The title is empty or consists of spaces."""
+    """The title is empty or contains only spaces."""
 
     sentence = "Title cannot be empty."
     advice = "Send a `title` of 1 to 60 characters."
 
 
 class EmptySnippetContent(ChatError):
-    """The content is empty or consists of spaces."""
+    """The content is empty or contains only spaces."""
 
     sentence = "Content cannot be empty."
     advice = "Send some `content`."
 
 
 class NoNewSnippetData(ChatError):
-    """The request contains neither a title nor a content."""
+    """The request contains neither title nor content."""
 
     sentence = "No new data is supplied"
     advice = "Send `title`, `content` or both."
@@ -68,7 +68,7 @@ _INSERT = insert(_TABLE).returning(*_SHOWN)
 
 
 def find_saved_snippets(db: Db, author: Actor) -> list[dict[str, Any]]:
-    """Return the author's snippets, the oldest first."""
+    """Return the author's snippets, oldest first."""
     rows = read_rows(_Snippet, db.execute(_MINE, {"of_user_id": author.id}))
     return [*map(_describe, rows)]
 
@@ -96,7 +96,7 @@ def change_saved_snippet(
     content: str | None,
     now: datetime,
 ) -> None:
-    """Change a snippet; None: unchanged. Raise `NotOneLine`, `EmptySnippetTitle`,
+    """Change a snippet; None means no change. Raise `NotOneLine`, `EmptySnippetTitle`,
     `EmptySnippetContent`, `NoNewSnippetData`, `SavedSnippetDoesNotExist`.
     """
     columns = _check(title, content)
@@ -121,7 +121,7 @@ def delete_saved_snippet(
 
 
 def _check(title: str | None, content: str | None) -> dict[str, Any]:
-    """Return the columns of what was sent, without spaces at its ends."""
+    """Return the columns for the values that are not None, without surrounding spaces."""
     columns: dict[str, Any] = {}
     if title is not None:
         columns["title"] = require_one_line("title", title.strip())
@@ -135,7 +135,7 @@ def _check(title: str | None, content: str | None) -> dict[str, Any]:
 
 
 def _describe(row: _Snippet) -> dict[str, Any]:
-    """Return the snippet object of answers and events."""
+    """Return the snippet object for responses and events."""
     return {
         "id": row.id,
         "title": row.title,

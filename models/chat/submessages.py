@@ -1,7 +1,7 @@
 """Polls and to-do lists.
 
-People vote, add options and tasks, and more. The server stores these changes, in order; clients
-compute the present state from them.
+Users vote, add options and tasks, and more. The server stores these changes in order, and clients
+compute the current state from them.
 """
 
 from collections.abc import Mapping
@@ -58,9 +58,9 @@ CHANGES = {
     POLL: frozenset((VOTE, "new_option", QUESTION)),
     TODO: frozenset(("new_task", "strike", TITLE)),
 }
-"""Widget -> the types of submessages that it takes."""
+"""Widget -> the types of submessages that it accepts."""
 MAX_BYTES = 500_000
-"""The most bytes of all submessages of one message."""
+"""Maximum size of all submessages of one message."""
 _TABLE = table_of(Submessage)
 _CONTENTS = select(_TABLE.c.content).where(_TABLE.c.message_id == bindparam("of_message_id"))
 
@@ -68,8 +68,8 @@ _CONTENTS = select(_TABLE.c.content).where(_TABLE.c.message_id == bindparam("of_
 def add_submessage(
     session: Session, actor: Actor, message_id: int, change: Mapping[str, Json], *, now: datetime
 ) -> None:
-    """Store a change of the widget by the actor, and notify everybody who may read the message.
-    `change`: one of the document's shapes, by its `type`.
+    """Store a change of the widget by the actor, and notify all users who may read the message.
+    `change` has one of the document's forms, depending on its `type`.
 
     Raise `InvalidMessage`, `MessageHasNoWidget`, `UnknownWidgetChange`, `QuestionOfAnother`,
     `TitleOfAnother`, `QuotaExceeded`.
@@ -102,7 +102,7 @@ def add_submessage(
 
 
 def _forget_vote(session: Session, actor: Actor, message_id: int, vote: Mapping[str, Json]) -> None:
-    """Delete the user's earlier votes for an option, because only the newest counts."""
+    """Delete the actor's earlier votes for an option, because only the newest vote counts."""
     before = [_text_of({**vote, "vote": value}) for value in (1, -1)]
     session.connection().execute(
         delete(_TABLE).where(

@@ -1,7 +1,7 @@
 """Typing notifications.
 
-Only users who may send a new message, or edit an old one, may send notifications about it, and only
-those who would get it or can read it receive them. One setting turns sending off, another
+Only users who may send a new message, or edit an old one, may send notifications about it. Only
+users who would get the message or can read it receive them. One setting turns off sending, another
 receiving.
 """
 
@@ -79,8 +79,8 @@ _SUBSCRIBERS = (
 
 
 def require_sends_typing(db: Db, actor: Actor, *, in_channels: bool) -> None:
-    """Raise `ChannelTypingDisabled` or `DirectTypingDisabled` if the actor's own setting turns the
-    notifications off.
+    """Raise `ChannelTypingDisabled` or `DirectTypingDisabled` if the actor has turned off
+    sending.
     """
     row = db.execute(_SENDING, {"user_id": actor.id}).one()
     if in_channels and not row.send_stream_typing_notifications:
@@ -90,7 +90,7 @@ def require_sends_typing(db: Db, actor: Actor, *, in_channels: bool) -> None:
 
 
 def find_subscribers_to_notify(db: Db, channel_id: int) -> list[int]:
-    """Return the ids of active subscribers who receive notifications; none in large channels."""
+    """Return the ids of active subscribers who receive notifications, or none in large channels."""
     rows = db.execute(_SUBSCRIBERS, {"channel_id": channel_id}).all()
     if len(rows) > MAX_SUBSCRIBERS:
         return []
@@ -98,7 +98,7 @@ def find_subscribers_to_notify(db: Db, channel_id: int) -> list[int]:
 
 
 def find_users_to_notify(db: Db, user_ids: Iterable[int]) -> Collection[int]:
-    """Return those of the users who are active and receive notifications."""
+    """Return the ids of the users who are active and receive notifications."""
     query = select(_USER.c.id).where(
         id_in(_USER.c.id, user_ids), _USER.c.is_active, _USER.c.receives_typing_notifications
     )
@@ -115,7 +115,7 @@ _EVENTS: dict[Op, type[TypingStartEvent] | type[TypingStopEvent]] = {
 def notify_typing_in_channel(
     session: Session, actor: Actor, channel_id: int, topic: str, op: Op, *, now: datetime
 ) -> None:
-    """Notify subscribers that the actor types in a topic, or no longer does.
+    """Notify subscribers that the actor is typing in a topic, or has stopped.
 
     Raise `ChannelTypingDisabled`, `InvalidChannelId`, `NotAuthorizedToSend`,
     `InvalidCharacterInTopic`.
@@ -138,11 +138,11 @@ def notify_typing_in_channel(
 def notify_typing_to_users(
     session: Session, actor: Actor, user_ids: Sequence[int], op: Op, *, now: datetime
 ) -> None:
-    """Notify users that the actor types a direct message to them, or no longer does. Deactivated
-    users are among the recipients but not notified.
+    """Notify users that the actor is typing a direct message to them, or has stopped. Deactivated
+    users are in the list of recipients but are not notified.
 
-    Raise `NobodyToNotify`, `DirectTypingDisabled`, `InvalidRecipientId`, and what
-    `check_may_write` raises.
+    Raise `NobodyToNotify`, `DirectTypingDisabled`, `InvalidRecipientId`, or an error of
+    `check_may_write`.
     """
     if not user_ids:
         raise NobodyToNotify()
@@ -167,9 +167,9 @@ def notify_typing_to_users(
 def notify_editing(
     session: Session, actor: Actor, message_id: int, op: Op, *, now: datetime
 ) -> None:
-    """Notify readers that the actor edits the content of a message, or no longer does.
+    """Notify readers that the actor is editing the content of a message, or has stopped.
 
-    Raise `InvalidMessage`, what `require_may_edit_content` raises, `ChannelTypingDisabled` and
+    Raise `InvalidMessage`, an error of `require_may_edit_content`, `ChannelTypingDisabled` or
     `DirectTypingDisabled`.
     """
     message = access_message(session, actor, message_id)

@@ -177,9 +177,7 @@ def edit_scheduled_message(
     moves = (changes.kind, changes.to, changes.content, changes.topic)
     if any(change is not None for change in moves):
         content = row.content if changes.content is None else changes.content
-        if (
-            text is None or text.content != content
-        ):  # the sender has just changed it in another request
+        if text is None or text.content != content:  # changed by another request
             text = prepare_text(session, sender, content)
         kind = changes.kind or (DIRECT if row.channel_id is None else CHANNEL)
         draft = check_message(
