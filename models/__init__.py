@@ -1,1 +1,3 @@
-"""Tables, invariants, queries and the unit of work. Knows no HTTP and no layer above."""
+"""Tables, invariants, queries and the unit of work. Independent of HTTP and of all higher
+layers.
+"""

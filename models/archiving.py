@@ -1,4 +1,4 @@
-"""How PostgreSQL's archive of the WAL does, for the operator's metrics."""
+"""The state of PostgreSQL's WAL archive, for the operator's metrics."""
 
 from dataclasses import dataclass
 
@@ -16,8 +16,8 @@ _ASK = text(
 
 @dataclass(frozen=True, slots=True)
 class Archiving:
-    """Whether the last file could not be archived, and how long ago one was, since the server's
-    start.
+    """Whether archiving the last file failed, and the seconds since a file was archived or, if none
+    was, since the server's start.
     """
 
     fails: bool
@@ -25,7 +25,7 @@ class Archiving:
 
 
 def find_archiving(db: Db, dialect: str) -> Archiving | None:
-    """Return how the archive does; None without one, as for SQLite."""
+    """Return the state of the archive, or None if there is none, as for SQLite."""
     if dialect != "postgresql":
         return None
     row = db.execute(_ASK).one_or_none()

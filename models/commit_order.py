@@ -1,13 +1,17 @@
-"""Ids of a log in the order in which its entries were committed.
+"""Log ids in the order in which the entries were committed.
 
-A reader that asks for "id > the last one I saw" must never miss an entry. SQLite has one writer at
-a time, so there ids are in order by themselves. On PostgreSQL a sequence hands out ids before the
-commit, and a transaction with a smaller id may commit later. So a transaction that adds to a log
-first takes the lock of the log, as its last step, and PostgreSQL releases the lock when the commit
-is visible: the next writer of that log draws its ids after that. Logs do not wait for each other,
-and a transaction with the lock of a log waits for nothing else, so there is no deadlock.
-Ids of messages are not of this kind: they are drawn in the middle of a transaction (decision 42).
-Transactions that add to logs of two families all take their locks in the same order
+A reader that requests "id > the last id that I received" must not miss an entry. SQLite has only
+one writer, so its ids are always in order. On PostgreSQL, a sequence assigns ids before the commit,
+and a transaction with a smaller id may commit later. So a transaction that adds to a log first
+takes the lock of the log, as its last step. PostgreSQL releases the lock when the commit is
+visible, and the next writer of that log draws its ids afterwards. Logs do not wait for each other,
+and a transaction that has the lock of a log does not wait for anything else, so there are no
+deadlocks.
+
+Ids of messages are not ordered like this: they are drawn in the middle of a transaction (decision
+42).
+
+All transactions that add to logs of two families take their locks in the same order
 (`models.chat.presence.reports`).
 """
 
@@ -24,10 +28,10 @@ _LOCK = Query(select(func.pg_advisory_xact_lock(bindparam("family"), bindparam("
 
 
 def lock_logs(session: Session, family: int, logs: Iterable[int]) -> None:
-    """Wait until nobody else adds to these logs, and keep others from it until this unit ends.
+    """Wait until no other transaction adds to these logs, and block others until this unit ends.
 
-    Call it from what `specd._db.database.before_commit` calls, right before the INSERT. `family`
-    tells the kinds of logs in one database apart.
+    Call it in a function for `specd._db.database.before_commit`, right before the INSERT. `family`
+    distinguishes the kinds of logs in one database.
     """
     if dialect_of(session) == "sqlite":
         return

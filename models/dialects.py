@@ -1,4 +1,4 @@
-"""What SQLite and PostgreSQL write in different words, as expressions that both understand."""
+"""Expressions for features that SQLite and PostgreSQL write differently."""
 
 import typing
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,22 +48,22 @@ from specd.db import Change, Db
 
 T = TypeVar("T")
 INT_MAX = 2_147_483_647
-"""The largest value of an integer column; ids are such columns."""
+"""The largest value of an integer column. Ids are stored in such columns."""
 
 
 def dialect_of(db: Db) -> str:
-    """`sqlite` or `postgresql`."""
+    """Return `sqlite` or `postgresql`."""
     bind = db.get_bind() if isinstance(db, Session) else db
     return bind.dialect.name
 
 
 def partial_index(name: str, *columns: str, where: TextClause) -> Index:
-    """Return an index of the rows that fulfil a condition."""
+    """Return an index of the rows that meet a condition."""
     return Index(name, *columns, postgresql_where=where, sqlite_where=where)
 
 
 class ByDialect(FunctionElement[T]):
-    """An expression in the words of each database. Both read the same tables."""
+    """An expression with different SQL for each database. Both read the same tables."""
 
     inherit_cache = True
 
@@ -72,8 +72,8 @@ class ByDialect(FunctionElement[T]):
         self.type = sqlite.type
 
     def self_group(self, against: OperatorType | None = None) -> Self:
-        """Return the expression as it is: it has brackets already. A condition with `= 1` behind it
-        is none that SQLite finds by an index.
+        """Return the expression unchanged, because it already has parentheses. SQLite would not use
+        an index for a condition followed by `= 1`.
         """
         return self
 
@@ -86,7 +86,7 @@ def _by_dialect(element: ByDialect[Any], compiler: SQLCompiler, **options: Any) 
 
 
 def byte_length(of: SQLColumnExpression[Any]) -> ColumnElement[int]:
-    """Return the bytes of a text; null of null."""
+    """Return the size of a text in bytes, or null if it is null."""
     return ByDialect(
         sqlite=func.length(cast(of, LargeBinary), type_=Integer),
         postgresql=func.octet_length(of, type_=Integer),
@@ -94,23 +94,23 @@ def byte_length(of: SQLColumnExpression[Any]) -> ColumnElement[int]:
 
 
 def least(one: ColumnElement[T], other: ColumnElement[T] | T) -> ColumnElement[T]:
-    """Return the smaller one of two values."""
+    """Return the smaller of two values."""
     return ByDialect(sqlite=func.min(one, other), postgresql=func.least(one, other))
 
 
 def greatest(one: ColumnElement[T], other: ColumnElement[T] | T) -> ColumnElement[T]:
-    """Return the larger one of two values."""
+    """Return the larger of two values."""
     return ByDialect(sqlite=func.max(one, other), postgresql=func.greatest(one, other))
 
 
-# --- lists: one bound value, so that thousands cost no more to compile ----------------------------
+# --- lists: one bound value, so that the cost of compilation does not depend on their length ------
 
 IdColumn = SQLColumnExpression[int | None]
-"""A column of ids, null or not."""
+"""A column of ids. It may be nullable."""
 
 
 class _Json(TypeDecorator[list[int | str]]):
-    """A list as JSON: SQLite has no arrays."""
+    """A list as JSON, because SQLite has no arrays."""
 
     impl = Text
     cache_ok = True
@@ -138,14 +138,14 @@ def _unnest(element: _Each, compiler: SQLCompiler, **options: Any) -> str:
 
 
 def each_of_parameter(name: str) -> FromClause:
-    """Return what to select from, so that each id of the list `name` is a row, in their order: its
-    column is `value`.
+    """Return a FROM clause in which each id of the list `name` is a row, in order. Its column is
+    `value`.
     """
     return _each(bindparam(name, type_=_IDS))
 
 
 def _each(listed: BindParameter[Any]) -> FromClause:
-    # PostgreSQL names the column as the table, SQLite names it `value`.
+    # PostgreSQL gives the column the name of the table, SQLite the name `value`.
     return _Each(listed).table_valued(column("value", BigInteger), name="value")
 
 
@@ -156,7 +156,9 @@ def id_in(ids_column: SQLColumnExpression[Any], ids: Iterable[int | str]) -> Col
 
 
 def in_parameter(its: SQLColumnExpression[Any], name: str) -> ColumnElement[bool]:
-    """The same for a statement that is built once: the parameter `name` is the list of ids."""
+    """Return the condition of `id_in` for a statement that is built once. The parameter `name` is
+    the list of ids.
+    """
     return _is_listed(its, bindparam(name, type_=_list_type(its)))
 
 
@@ -180,8 +182,8 @@ class _Gathered(TypeDecorator[list[int]]):
 
 
 def ids_as_array(ids_column: IdColumn) -> ColumnElement[list[int]]:
-    """Return the ids of all rows of a subquery as one value, ascending: many rows that hold one
-    number each take longer to fetch than to find.
+    """Return the ids of all rows of a subquery as one value, in ascending order. Fetching many rows
+    with one number each takes longer than finding them.
     """
     return type_coerce(
         ByDialect(sqlite=func.json_group_array(ids_column), postgresql=func.array_agg(ids_column)),
@@ -192,8 +194,8 @@ def ids_as_array(ids_column: IdColumn) -> ColumnElement[list[int]]:
 def key_in(
     columns: Sequence[Column[Any]], keys: Sequence[Sequence[int | str]]
 ) -> ColumnElement[bool]:
-    """Return the condition that some columns have one of these values together. Numbers and texts
-    have columns of their own.
+    """Return the condition that some columns together have one of these values. Numbers and texts
+    are in separate columns.
     """
     if len(columns) == 1:
         return id_in(columns[0], [key[0] for key in keys])
@@ -224,7 +226,7 @@ def _array_keys(columns: Sequence[Column[Any]], keys: Sequence[Sequence[int | st
 
 @cache
 def _insert_of_lists(table: Table, names: tuple[str, ...]) -> Insert:
-    """Return an INSERT whose parameters are the lists of the values of each column."""
+    """Return an INSERT whose parameters are lists with the values of each column."""
     lists = [bindparam(name, type_=postgresql.ARRAY(table.c[name].type)) for name in names]
     listed = func.unnest(*lists).table_valued(*map(column, names), name="listed").render_derived()
     return insert(table).from_select(names, select(*(listed.c[name] for name in names)))
@@ -236,7 +238,7 @@ def _insert_of_values(table: Table) -> Change:
 
 
 def insert_all(session: Session, table: Table, rows: Sequence[Mapping[str, Json]]) -> None:
-    """Add many rows that name the same columns: on PostgreSQL by one statement."""
+    """Add many rows with the same columns. PostgreSQL needs only one statement."""
     if dialect_of(session) == "sqlite":
         _insert_of_values(table).run_all(session, rows)
         return
@@ -263,7 +265,7 @@ def _indexed_by(element: _IndexedBy, compiler: SQLCompiler, **options: Any) -> s
 
 
 def indexed_by(table: FromClause, index: str) -> FromClause:
-    """Return the table under the name of an index that SQLite has to use. It knows only averages:
-    left to itself it reads all rows of a user who has more than others.
+    """Return the table with an index that SQLite must use. SQLite's planner knows only averages, so
+    it would read all rows of a user who has more than others.
     """
     return _IndexedBy._construct(table, name=index)

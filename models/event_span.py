@@ -1,4 +1,4 @@
-"""How long an event log is, for the operator's metrics."""
+"""The length of an event log, for the operator's metrics."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,14 +10,16 @@ from specd.db import Db
 
 @dataclass(frozen=True, slots=True)
 class EventSpan:
-    """`last_id` is the newest event's, 0 in an empty log; `oldest` is the age of the oldest one."""
+    """The ends of a log. `last_id` is the id of the newest event, or 0 in an empty log. `oldest` is
+    the age of the oldest event.
+    """
 
     last_id: int
     oldest: timedelta
 
 
 def find_span(db: Db, events: Table, *, now: datetime) -> EventSpan:
-    """Return the span of a log, by one statement that looks up an index for each end."""
+    """Return the span of a log, with one statement and one index lookup for each end."""
     oldest = select(events.c.at).order_by(events.c.id).limit(1).scalar_subquery()
     newest = select(events.c.id).order_by(events.c.id.desc()).limit(1).scalar_subquery()
     first, last = db.execute(select(oldest, newest)).one()

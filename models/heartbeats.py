@@ -11,7 +11,7 @@ from specd.db import Db
 
 
 class Heartbeat(NamedTuple):
-    """When a worker last ran without a failure."""
+    """The time when a worker last ran without a failure."""
 
     name: str
     seen_at: datetime

@@ -1,8 +1,8 @@
-"""What a JSON document may hold."""
+"""The type of decoded JSON."""
 
 from typing import Any
 
 Json = Any
-"""A decoded value whose shape nobody has checked yet: an object, an array, a text, a number, a
-boolean or None. Whoever takes one checks it.
+"""An unchecked decoded value: an object, an array, a text, a number, a boolean or None. Functions
+that accept it must check it.
 """

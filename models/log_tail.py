@@ -1,7 +1,7 @@
-"""The end of the event log, which a process follows once for all of its long polls.
+"""The end of the event log. A process follows it once for all of its long polls.
 
-A poll that waits holds no thread, no connection and no statement: the thread of
-`specd._db.notifier` reads the log for all of them, and wakes them on the event loop.
+A waiting poll uses no thread, connection or statement: the thread of `specd._db.notifier` reads the
+log for all polls, and wakes them on the event loop.
 """
 
 import asyncio
@@ -16,15 +16,15 @@ from specd.errors import DatabaseUnavailable
 
 Watched = TypeVar("Watched")
 Logs = frozenset[int] | None
-"""The logs that have grown, or None if any of them can have grown."""
+"""The logs with new entries, or None if every log may have new entries."""
 _log = structlog.get_logger("polls")
 
 
 class LogTail(Generic[Watched]):
-    """Follows the log from the first `follow` on, which is called on the event loop.
+    """Follows the log after the first call of `follow`, which must be on the event loop.
 
-    `watched(logs)` returns what is waited for in these logs. `read(connection, watched)` yields
-    calls for the event loop, which hand out what is new. Both run in the notifier's thread.
+    `watched(logs)` returns the polls' subject in these logs. `read(connection, watched)` yields
+    calls for the event loop that deliver new entries. Both run in the notifier's thread.
     """
 
     database: Database
@@ -38,12 +38,12 @@ class LogTail(Generic[Watched]):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def follow(self) -> None:
-        """Follow the log from now on; a second call changes nothing."""
+        """Follow the log from now on. A second call has no effect."""
         self._loop = asyncio.get_running_loop()
         self.database.notifier.follow(self.look)
 
     def look(self, logs: Logs) -> None:
-        """Read what is new in these logs."""
+        """Read the new entries of these logs."""
         watched = self._watched(logs)
         if not watched:
             return
@@ -52,11 +52,11 @@ class LogTail(Generic[Watched]):
                 for call in self._read(reader, watched):
                     self.call_soon(call)
         except DatabaseUnavailable:
-            pass  # the log has one line for the outage
+            pass  # the outage is logged only once
         except Exception:
             _log.exception("log_not_read")
 
     def call_soon(self, call: Callable[[], None]) -> None:
-        """Have this called on the event loop, unless that has ended."""
+        """Schedule a call on the event loop, unless the loop is closed."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(call)

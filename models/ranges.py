@@ -1,10 +1,10 @@
-"""Pages as ranges of an index, so that a database has one way to them (decision 68).
+"""Pages as ranges of an index, so that a database has only one plan for them (decision 68).
 
-Given `project_id = ? ORDER BY created_at`, a planner weighs every index that begins with the
-project against the index that has the order, by what it guesses of the rows: one statement takes
-other ways with and without statistics, with another release of the database, and for a merchant who
-has nearly all rows. A range of rows of values, in the order of all columns of an index, has that
-index alone.
+For `project_id = ? ORDER BY created_at`, a planner compares all indexes that begin with the project
+with the index that has the order, using estimates of the rows. It chooses different plans for one
+statement with and without statistics, in another release of the database, and for a merchant who
+has nearly all rows. A range of row values, in the order of all columns of an index, can use only
+that index.
 """
 
 import operator
@@ -30,15 +30,15 @@ from models.dialects import ByDialect
 
 AnyColumn = ColumnElement[Any] | QueryableAttribute[Any]
 Place = tuple[object, ...]
-"""Values of the ordered columns, or of the first ones."""
+"""Values of the ordered columns, or of the first of them."""
 FIRST, LAST = (-(2**63),), (2**63 - 1,)
-"""Before and behind every number and time that is stored."""
+"""Values before and after all stored numbers and times."""
 ENDS = (FIRST, LAST)
 
 
 class IndexRange:
-    """An index in which rows that have `first` in common are ordered by a number or a time, and by
-    what is in `ordered` behind it. Times are Unix milliseconds.
+    """An index in which rows with the same values of `first` are ordered by a number or a time, and
+    then by the other columns of `ordered`. Times are Unix milliseconds.
     """
 
     def __init__(self, first: Sequence[AnyColumn], ordered: Sequence[AnyColumn]) -> None:
@@ -53,8 +53,9 @@ class IndexRange:
         behind: Place | None = None,
         before: Place = LAST,
     ) -> ColumnElement[bool]:
-        """Return the condition that rows have these first values, or those of columns of another
-        table, and stand at `since` or behind it, or only `behind` a place, and before another one.
+        """Return the condition that rows have these first values, which may be columns of another
+        table, and are in a range: from `since` on, or after `behind` if it is given, and before
+        `before`.
         """
         its = [_expression(each) for each in first]
         bounds = [(operator.ge, since) if behind is None else (operator.gt, behind)]
@@ -62,12 +63,13 @@ class IndexRange:
         rows = and_(
             *(_compared([*self._first, *self.ordered], (*its, *place), by) for by, place in bounds)
         )
-        # SQLite compares no rows by an index that ends in the number of a row.
+        # SQLite cannot compare row values with an index that ends in the row number.
         numbered = and_(
             *(mine == other for mine, other in zip(self._first, its, strict=True)),
             *(_compared(self.ordered, place, by) for by, place in bounds if place not in ENDS),
         )
-        # These follow. They tell PostgreSQL how few rows there are where no statistics do.
+        # These conditions follow from the others. They help PostgreSQL estimate the number of rows
+        # without statistics.
         of_first = and_(self._first[0] >= its[0], self._first[0] <= its[0])
         return ByDialect(
             sqlite=numbered if self._is_numbered else rows, postgresql=and_(rows, of_first)
@@ -80,21 +82,21 @@ class IndexRange:
 
     @property
     def descending(self) -> Sequence[ColumnElement[Any]]:
-        """The same from its end."""
+        """The reverse order of the index, for `order_by`."""
         return [each.desc() for each in self.ascending]
 
 
 def without_index(column: AnyColumn) -> ColumnElement[Any]:
-    """Return the column as an expression that no index serves: other conditions lead to the rows.
-    Times are Unix milliseconds.
+    """Return the column as an expression for which no index is used, so that other conditions
+    select the index. Times are Unix milliseconds.
     """
     plain = _plain(column)
     return plain + "" if isinstance(plain.type, String) else plain + 0
 
 
 def join_values(rows: Sequence[Sequence[object]], *columns: Column[Any]) -> FromClause:
-    """Return what to select from, so that each of these rows is looked up by an index of the
-    columns. SQLite 3.40 reads all of an index for `(a, b) IN (...)`.
+    """Return a FROM clause in which each of these rows is looked up by an index of the columns. For
+    `(a, b) IN (...)`, SQLite 3.40 would read the complete index.
     """
     table = values(*(column(each.name, each.type) for each in columns), name="wanted")
     wanted = table.data([tuple(row) for row in rows]).cte("wanted")

@@ -1,6 +1,4 @@
-"""The numbers that a database gives to the rows of a table: some are left out, or are for rows that
-come from elsewhere.
-"""
+"""Row numbers of tables: reserve numbers for rows from other databases, or skip numbers."""
 
 from sqlalchemy import Table, func, insert, select, text, update
 from sqlalchemy import table as named_table
@@ -13,16 +11,16 @@ _SQLITE_NUMBERS = named_table("sqlite_sequence", column("name"), column("seq"))
 
 
 def lock(session: Session, table: Table) -> None:
-    """Let nobody else add rows to a table in this unit: whoever does takes a number under a lock
-    that this one excludes. SQLite has one writer.
+    """Prevent others from adding rows to a table until this unit ends. Adding a row takes a number
+    under a lock that conflicts with this one. SQLite has only one writer.
     """
     if dialect_of(session) == "postgresql":
         session.execute(text(f'LOCK TABLE "{table.name}" IN SHARE ROW EXCLUSIVE MODE'))
 
 
 def reserve(session: Session, table: Table, count: int, after: int = 0) -> int:
-    """Return the first of so many numbers that follow one another and that nobody else gets. They,
-    and all that others get from now on, are larger than `after`.
+    """Reserve `count` consecutive numbers, and return the first. They, and all numbers assigned
+    later, are larger than `after`.
     """
     lock(session, table)
     if dialect_of(session) == "postgresql":

@@ -1,4 +1,6 @@
-"""Rows of selects as named tuples or dataclasses: each value is in the field of its name."""
+"""Rows of selects as named tuples or dataclasses. Each value is in the field with its column's
+name.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -19,33 +21,33 @@ NO_VALUES: Mapping[str, object] = {}
 def columns_of(
     row: type[object], table: FromClause | type[DeclarativeBase]
 ) -> list[ColumnElement[Any]]:
-    """Return the columns of a table that the fields of a row are named after."""
+    """Return the columns of a table for which a row has fields."""
     columns = table.c if isinstance(table, FromClause) else table.__table__.c
     return [columns[name] for name in names_of(row) if name in columns]
 
 
 def read_rows(row: Callable[..., R], result: Result[*Columns]) -> list[R]:
-    """Return all rows of a result. Raises `TypeError` unless its columns are named as the fields
-    are.
+    """Return all rows of a result. Raise `TypeError` unless its columns have the names of the
+    fields.
     """
     return [*map(_maker(row, tuple(result.keys())), result)]
 
 
 def read_row(row: Callable[..., R], result: Result[*Columns]) -> R | None:
-    """Return the first row of a result of few; None: there is none."""
+    """Return the first row of a small result, or None if there is none."""
     rows = read_rows(row, result)
     return rows[0] if rows else None
 
 
 def row_of(row: Callable[..., R], source: object, **others: object) -> R:
-    """Return a row of what another object has under the same names, and of `others`."""
+    """Return a row with the values of another object's attributes, and with `others`."""
     names = [name for name in names_of(row) if name not in others]
     return row(**{name: getattr(source, name) for name in names}, **others)
 
 
 class RowQuery(Generic[R]):
     """A prepared query whose rows have a type. Raises `TypeError` unless the columns of the
-    statement are named as the fields are.
+    statement have the names of the fields.
     """
 
     def __init__(
@@ -59,7 +61,7 @@ class RowQuery(Generic[R]):
         return [*map(self._make, self._query.all(db, values))]
 
     def first(self, db: Db, values: Mapping[str, object] = NO_VALUES) -> R | None:
-        """Return the first row of few; None: there is none."""
+        """Return the first row of a small result, or None if there is none."""
         rows = self.all(db, values)
         return rows[0] if rows else None
 

@@ -1,4 +1,4 @@
-"""The secret of a service: from a setting, or from a file that the first process makes."""
+"""The secret of a service: from a setting, or from a file that the first process creates."""
 
 import os
 import secrets
@@ -9,9 +9,11 @@ SECRET_BYTES = 32
 
 
 def load_secret(file: Path, given: str) -> bytes:
-    """The setting if given, else what the file keeps; made on first use, owner-only.
+    """Return the setting if given, otherwise the content of the file. If the file is missing, it is
+    created with access only for its owner.
 
-    Several processes may come first at once: one file wins, whole, and all read it.
+    If several processes create it concurrently, one complete file is kept, and all processes read
+    it.
     """
     if given:
         return given.encode("utf-8")
@@ -28,5 +30,5 @@ def load_secret(file: Path, given: str) -> bytes:
 
 
 def load_secrets(file: Path, given: str, previous: str) -> tuple[bytes, bytes | None]:
-    """The present secret and the previous one, if any."""
+    """Return the current secret, and the previous secret or None."""
     return load_secret(file, given), previous.encode("utf-8") if previous else None

@@ -1,23 +1,23 @@
-"""Consistent copies of SQLite databases that other processes write meanwhile."""
+"""Consistent copies of SQLite databases that other processes write at the same time."""
 
 from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection, connect
 
 PAGES = 4096
-"""Pages of one step, 16 MiB; between two steps a command can be interrupted."""
+"""Number of pages in one step (16 MiB). A command can be interrupted between two steps."""
 LOCK_TIMEOUT_S = 30.0
 
 
 class CopyDamaged(Exception):
-    """The copy is not a sound database, so the source is not either; the message is SQLite's."""
+    """The copy is damaged, so the source is too. The message is SQLite's."""
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Copy a database as it is at one moment, by SQLite's online backup, and check the copy.
+    """Copy a database at one moment, by SQLite's online backup, and check the copy.
 
-    A transaction of the source is open meanwhile, so writers do not wait, do not change what is
-    copied and do not make the copy begin again. `target` is a new file. Raise `sqlite3.Error`, or
+    During the copy a transaction of the source is open, so writers do not wait, do not change the
+    copied pages and do not restart the copy. `target` must be a new file. Raise `sqlite3.Error`, or
     `CopyDamaged` if the copy fails `PRAGMA quick_check`.
     """
     with (
@@ -29,7 +29,7 @@ def copy_database(source: Path, target: Path) -> None:
         reading.execute("BEGIN")
         reading.execute("SELECT count(*) FROM sqlite_master").fetchone()
         reading.backup(writing, pages=PAGES)
-    # As it is: without a write-ahead log, which would be made beside it.
+    # Immutable, because a write-ahead log would be created next to the copy otherwise.
     with closing(_opened(target, "ro&immutable=1")) as copy:
         (found,) = copy.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":

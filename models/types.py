@@ -1,4 +1,4 @@
-"""Column types that keep money exact on every database."""
+"""Column types for exact amounts of money on every database."""
 
 from datetime import timedelta
 
@@ -9,10 +9,11 @@ MILLISECOND = timedelta(milliseconds=1)
 
 
 class Atoms(TypeDecorator[int]):
-    """A non-negative amount in atomic units, exact at any size, stored as its decimal digits.
+    """A non-negative amount in atomic units, stored as its decimal digits. It is exact at any size.
 
-    uint256 needs 78 digits; totals of several payments may need more, so the column has no limit.
-    Text, because SQLite has no exact type of that size and NUMERIC would come back as Decimal.
+    uint256 needs 78 digits. Totals of several payments may need more, so the column has no limit.
+    The type is text, because SQLite has no exact type of this size and NUMERIC would be read as
+    Decimal.
     """
 
     impl = Text
