@@ -127,7 +127,8 @@ def create_bot(
     address: Address | None = None,
     now: datetime,
 ) -> dict[str, Any]:
-    """Create a bot that belongs to the actor. Return its id, its key, and its public fields.
+    """Create a bot that belongs to the actor. Return its id, its key, and other
+    fields for its owner.
 
     Raise `NotForBots`, `InsufficientPermission`, an error of `check_bot_name`, `BadNameOrUsername`
     or `UsernameInUse`.
@@ -241,8 +242,8 @@ def change_bot(
     *,
     now: datetime,
 ) -> dict[str, Any]:
-    """Change a bot, and return its public fields. If one change fails, none is made. With a new
-    owner the bot gets a new API key, because the previous owner has the old key.
+    """Change a bot, and return its fields for the response. If one change fails, none is made. With
+    a new owner the bot gets a new API key, because the previous owner has the old key.
 
     Raise an error of `access_managed_bot`, `check_bot_name`, `change_role`, `check_bot_owner` or
     `change_hook`.

@@ -1,4 +1,4 @@
-"""Channels of a realm as one user sees them, and what that user may do in them."""
+"""Channels of a realm as one user sees them, with the user's permissions in them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

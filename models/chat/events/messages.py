@@ -74,8 +74,9 @@ class DeleteMessageEvent(ClientEvent, type="delete_message"):
     """Messages of one topic or conversation were deleted, or users lost access to them by a move.
     Sent to all users who could read them.
 
-    `message_id` comes only with a message that a user deleted by its id. `stream_id` and `topic`
-    come with channel messages.
+    `message_id` is stored only if a user deleted one message by its id. The delivery replaces it by
+    `message_ids`, or for older clients by an event with `message_id` for each message. `stream_id`
+    and `topic` come with channel messages.
     """
 
     message_id: int | Absent = ABSENT

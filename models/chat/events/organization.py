@@ -105,8 +105,8 @@ class RealmExportConsentEvent(ClientEvent, type="realm_export_consent"):
 
 
 class HeartbeatEvent(ClientEvent, type="heartbeat", internal=("queue_id",)):
-    """Clients of all event types poll again. Sent to all users when the organization is stopped. A
-    poll that ends without an event also returns one.
+    """All clients poll again, for every selection of event types. Sent to all users when the
+    organization is stopped. A poll that ends without an event also returns one.
 
     `queue_id` limits the event to the client of this queue, which was deleted.
     """

@@ -70,7 +70,7 @@ def follow_as_sender(
 def follow_as_participant(
     session: Session, actor: Actor, channel_id: int, topic: str, *, now: datetime
 ) -> None:
-    """Raise the policy of a user who participated in a topic without writing in it."""
+    """Raise the policy of a subscriber who participated in a topic without writing in it."""
     if actor.is_bot:
         return
     follows = actor.automatically_follow_topics_policy == PARTICIPATE
