@@ -23,8 +23,9 @@ _log = structlog.get_logger("polls")
 class LogTail(Generic[Watched]):
     """Follows the log after the first call of `follow`, which must be on the event loop.
 
-    `watched(logs)` returns the polls' subject in these logs. `read(connection, watched)` yields
-    calls for the event loop that deliver new entries. Both run in the notifier's thread.
+    `watched(logs)` returns what to read of these logs. If that is empty, nothing is read.
+    `read(connection, watched)` yields calls for the event loop that deliver new entries. Both
+    run in the notifier's thread.
     """
 
     database: Database

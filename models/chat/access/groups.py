@@ -51,7 +51,7 @@ def create_system_groups(session: Session, realm: Realm, *, now: datetime) -> di
         )
         for name, description in SYSTEM_GROUPS.items()
     ]
-    for group in groups:  # in this order, so that their ids are in it too
+    for group in groups:  # flushed one by one, so that the ids have this order
         session.add(group)
         session.flush()
     ids = {str(group.name): group.id for group in groups}

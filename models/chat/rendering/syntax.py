@@ -84,8 +84,8 @@ def _text(state: StateInline, silent: bool) -> bool:
 
 
 def _address(state: StateInline, silent: bool) -> bool:
-    """Parse an address. Text of a link is skipped, and so is text in silent mode, which may turn
-    out to be text of a link.
+    """Parse an address. An address in the text of a link is not parsed, nor is any address in
+    silent mode, because that text may become the text of a link.
     """
     starts, links = _links_of(state)
     at = bisect_left(starts, state.pos)

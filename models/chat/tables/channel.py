@@ -99,8 +99,8 @@ class DefaultChannel(ChatBase):
 
 
 class Subscription(ChatBase):
-    """A user's subscription and its settings. If the user unsubscribes, the row is kept, not
-    `is_active`.
+    """A user's subscription and its settings. If the user unsubscribes, the row is kept and
+    `is_active` becomes false.
 
     The notification settings are null if the user's defaults apply. In a protected history, the
     user has no message up to `joined_after_id`, which was the newest message at the first
