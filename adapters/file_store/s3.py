@@ -49,7 +49,8 @@ class S3Store:
     def read(self, key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
         if length == 0:
             return iter(())
-        wanted = {} if length is None else {"Range": f"bytes={start}-{start + length - 1}"}
+        last = "" if length is None else start + length - 1
+        wanted = {"Range": f"bytes={start}-{last}"} if start or length is not None else {}
         with _store_errors(key):
             answer = self._client.get_object(Bucket=self._bucket, Key=key, **wanted)
         return answer["Body"].iter_chunks(PIECE)  # type: ignore[no-any-return]

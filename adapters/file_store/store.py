@@ -28,7 +28,7 @@ class FileStore(Protocol):
         ...
 
     def read(self, key: str, start: int = 0, length: int | None = None) -> Iterator[bytes]:
-        """Return the pieces of `length` bytes of the file from `start`, or of all bytes. Raise
+        """Return the pieces of `length` bytes from `start`, or of all bytes from there. Raise
         `FileMissing` immediately, not during the iteration.
         """
         ...

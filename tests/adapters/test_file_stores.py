@@ -81,6 +81,7 @@ def test_gives_back_what_it_was_given(store: FileStore, tmp_path: Path) -> None:
     assert max(map(len, pieces)) <= MIB
     assert b"".join(store.read("1/abc", 255, 3)) == b"\xff\x00\x01"
     assert b"".join(store.read("1/abc", len(content) - 1, 1)) == b"\xff"
+    assert b"".join(store.read("1/abc", len(content) - 2)) == b"\xfe\xff"
     put(store, tmp_path, "1/empty", b"")
     assert b"".join(store.read("1/empty")) == b"".join(store.read("1/empty", 0, 0)) == b""
 
