@@ -33,8 +33,8 @@ STEPS: tuple[Step, ...] = (
 )
 COPIED = len(STEPS) + 1
 """The step number of a move that copies changes from its source."""
-AT_ONCE = {"message": 1000, "user_message": 1000, "attachment_message": 1000}
-"""Number of ids for which rows are removed in one unit of work, by the table of the ids."""
+_FEW_IDS, _MANY_IDS = 10, 1000
+"""Number of ids whose rows are removed in one unit of work."""
 
 
 class Removal(NamedTuple):
@@ -53,7 +53,8 @@ def removals(find_ids: Callable[[Table], Sequence[int]]) -> Iterator[Removal]:
         if table.name == "realm":
             continue
         column, owner = found_by(table)
-        width = AT_ONCE.get(owner.name, 1000 if owner is table else 10)
+        has_few_rows = owner is table or owner.name == "message"
+        width = _MANY_IDS if has_few_rows else _FEW_IDS
         ids = find_ids(owner)
         # Later rows may refer to earlier ones.
         for end in range(len(ids), 0, -width):
