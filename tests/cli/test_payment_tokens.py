@@ -132,7 +132,7 @@ class TestCreateMethod:
             (word(32) + word(2**255), "does not give its symbol"),
             (string("USD\u20ae".encode()), "symbol is USD\u20ae, which a method cannot have"),
             (string(b"\x1b[2J\nX"), "symbol is ?[2J?X, which"),
-            (string(b"T" * 200), f"symbol is {'T' * 40}..., which"),
+            (string(b"+" * 200), f"symbol is {'+' * 40}..., which"),
         ],
         ids=str,
     )

@@ -225,6 +225,7 @@ def test_check_names_errors_that_are_not_documented(tmp_path: Path) -> None:
     assert "no mistakes" in shop.specd("check")  # there is `default`
     document = shop.path / "greeter/openapi.yaml"
     document.write_text(document.read_text().replace("default:", '"404":'))
+    shop.specd("types")
     checked = shop.run("specd._cli.main", "check")
     assert checked.returncode == 1
     found, count = checked.stdout.splitlines()

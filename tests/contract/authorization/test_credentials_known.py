@@ -102,6 +102,7 @@ PLACES = {
     "models.chat.common.outbox": "email link",
     "models.chat.outgoing_webhooks.hooks": NONE + "seals what the service signs with",
     "models.chat.accounts.resealing": NONE + "seals again what others sealed",
+    "specd._auth.passwords": NONE + "a hash that no password has",
     "specd._db.sealing": NONE + "the nonce of a cipher",
     "specd._db.secret_checks": NONE + "seals a word that everybody knows",
     "models.secret_files": NONE + "the secret of a service",
