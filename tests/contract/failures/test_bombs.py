@@ -42,7 +42,7 @@ from tests.support.pictures import (
 )
 
 MIB = 1024 * 1024
-SECONDS, BYTES = 1.0, 64 * MIB
+SECONDS, BYTES = 2.0, 64 * MIB
 Make = Callable[[Path], bytes]
 
 
