@@ -101,7 +101,7 @@ def test_every_limit_of_the_service_is_tried_here(case: Case) -> None:
     counted = case.app.service.rate_limit
     assert isinstance(counted, RateLimiter)
     name = case.app.service.name
-    limits = {f"{name} {limit}" for limit in counted.limits}
+    limits = {f"{name} {limit}" for limit in counted._limits}
     assert limits - TRIED_ELSEWHERE == {each for each in LIMITS if each.startswith(name)}
 
 

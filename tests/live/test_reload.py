@@ -138,7 +138,7 @@ class Readers:
 
 
 BAD = [
-    (HANDLER, lambda text: text + "def broken(:\n", "invalid syntax (greetings.py, line 12)"),
+    (HANDLER, lambda text: text + "def broken(:\n", "invalid syntax (greetings.py, line 11)"),
     (HANDLER, lambda text: text.replace("person: str", "who: str"), "takes who, which"),
     (DOCUMENT, lambda text: text.replace("type: string", "type: strong", 1), "person"),
     (DOCUMENT, lambda text: text + "  - [\n", f"{DOCUMENT}:"),
@@ -186,7 +186,7 @@ def test_request_under_way_is_answered_by_the_version_that_took_it(reloading: Re
     source = reloading.text(HANDLER)
     slow = source.replace("    return {", f"{WAITS}    return {{").replace("version 0", "version 1")
     reloading.write(
-        HANDLER, slow.replace("from typing", "import pathlib\nimport time\nfrom typing")
+        HANDLER, slow.replace("from specd", "import pathlib\nimport time\nfrom specd", 1)
     )
     answers: list[object] = []
     reloading.until_greeting("version 1")
