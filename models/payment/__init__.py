@@ -1,1 +1,1 @@
-"""The payment service's tables and rules: projects, keys, methods, invoices, sessions."""
+"""The payment service's tables and rules: projects, keys, methods, invoices and sessions."""

@@ -1,7 +1,7 @@
 """Deposit addresses from a watch-only key: the children `0/i` of an account-level BIP-32 xpub.
 
-libsecp256k1 computes on the curve, through bindings that have wheels for each supported Python. The
-rest of BIP-32 that is needed here, one encoding and one derivation, is written out.
+libsecp256k1 does the arithmetic on the curve, through bindings with wheels for each supported
+Python. The other required parts of BIP-32, one encoding and one derivation, are implemented here.
 """
 
 import hmac
@@ -24,7 +24,7 @@ _DIGITS = {
     letter: digit
     for digit, letter in enumerate("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz")
 }
-"""Of base 58."""
+"""The digits of base 58."""
 _XPUB_LENGTH = 111
 _XPUB_VERSION = 0x0488B21E
 _HARDENED = 1 << 31
@@ -50,16 +50,16 @@ def derive_deposit_address(xpub: str, index: int) -> str:
 
 
 def write_derivation_path(xpub: str, index: int) -> str:
-    """Return where a wallet that has the account finds child `0/index`, such as
-    `m/44'/60'/0'/0/17`. An extended key contains its account only: purpose and coin are those of
+    """Return the path of child `0/index` in a wallet that has the account, such as
+    `m/44'/60'/0'/0/17`. An extended key contains only the account; purpose and coin are those of
     Ethereum (BIP-44). Raise `InvalidXpub`.
     """
     return f"m/44'/60'/{_account_of(xpub)}'/{RECEIVING}/{index}"
 
 
 def parse_token_address(text: str) -> str:
-    """Return a contract address with its EIP-55 checksum. Raise `InvalidMethod` for another text,
-    and for mixed case with a wrong checksum.
+    """Return a contract address with its EIP-55 checksum. Raise `InvalidMethod` for any other text,
+    including mixed case with a wrong checksum.
     """
     address = checksummed(text) if _TOKEN.fullmatch(text) else ""
     if text not in (address, address.lower()) or not text:
@@ -71,8 +71,8 @@ def parse_token_address(text: str) -> str:
 
 
 def checksummed(address: str) -> str:
-    """Return an address, 0x and 40 hex digits, with its EIP-55 checksum: a letter is upper case
-    where the digest of the lower-case digits has 8 or more.
+    """Return an address, 0x and 40 hex digits, with its EIP-55 checksum: a letter is upper case if
+    the digest of the lower-case digits has at least 8 at its position.
     """
     digits = address[2:].lower()
     digest = keccak(digits.encode()).hex()
@@ -82,7 +82,7 @@ def checksummed(address: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The public half of a node: all that its children follow from. `point` is uncompressed."""
+    """The public half of a node, from which its children derive. `point` is uncompressed."""
 
     point: bytes
     compressed: bytes
@@ -119,7 +119,7 @@ def _account_of(xpub: str) -> int:
 
 
 def _decode(xpub: str) -> bytes:
-    """Return the bytes of an extended key, out of Base58Check. Raise `InvalidXpub`."""
+    """Return the decoded bytes of an extended key in Base58Check. Raise `InvalidXpub`."""
     if len(xpub) != _XPUB_LENGTH or not _DIGITS.keys() >= set(xpub):
         raise InvalidXpub()
     number = 0
@@ -134,7 +134,7 @@ def _decode(xpub: str) -> bytes:
 
 def keccak(data: bytes) -> bytes:
     """Return the 32 bytes of Keccak-256."""
-    from Crypto.Hash import keccak as hashing  # brings a parser of C with it
+    from Crypto.Hash import keccak as hashing  # imported late: it loads a C parser
 
     digest: bytes = hashing.new(data=data, digest_bits=256).digest()
     return digest

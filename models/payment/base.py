@@ -7,6 +7,6 @@ from specd.db import NAMING
 
 
 class PaymentBase(DeclarativeBase):
-    """Everything the payment service stores. The chat service has a base of its own."""
+    """The base class of all payment tables. The chat service has a separate one."""
 
     metadata = MetaData(naming_convention=NAMING)

@@ -1,6 +1,7 @@
-"""The invoices and the payments of a project as lines of CSV (RFC 4180) for a book-keeper.
+"""The invoices and payments of a project as lines of CSV (RFC 4180) for bookkeeping.
 
-An amount is in units of the token and, under `..._atoms`, exact in atoms. Times are UTC.
+Amounts are in units of the token; the columns `..._atoms` contain them exactly, in atoms. Times are
+UTC.
 """
 
 import re
@@ -16,15 +17,15 @@ from models.payment.money import format_units
 from models.payment.receipts import Position, Receipt, ReceiptFilter, list_receipts
 
 AT_ONCE = 100
-"""Invoices that are read from the database at once."""
+"""Invoices or payments per database read."""
 BOM = "\ufeff"
-"""Spreadsheets read a file as UTF-8 if it begins with this."""
+"""Spreadsheets read a file as UTF-8 if it begins with this mark."""
 _FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
-"""With these a spreadsheet begins a formula, after white space too (OWASP, CSV injection). The last
-four are full-width forms, which some spreadsheets take for the plain ones.
+"""Text that a spreadsheet would read as the start of a formula, also after white space (OWASP, CSV
+injection). The last four are full-width forms, which some spreadsheets accept too.
 """
 _QUOTED = re.compile(r'[",;\t\r\n]|^\s|\s$')
-"""A cell with these is quoted. Semicolons separate cells where the comma is the decimal sign."""
+"""Cells that match are quoted. Semicolons separate cells where the decimal sign is a comma."""
 
 
 def header() -> str:
@@ -38,7 +39,7 @@ def payments_header() -> str:
 
 
 def line_of(view: InvoiceView) -> str:
-    """Return the line of an invoice. `transactions` are those that count, separated by spaces."""
+    """Return the line of an invoice."""
     return _line(write(view) for write in COLUMNS.values())
 
 
@@ -50,7 +51,7 @@ def payment_line_of(receipt: Receipt) -> str:
 def read_lines(
     connection: Connection, wanted: InvoiceFilter, cursor: str | None, *, now: datetime
 ) -> tuple[str, str | None]:
-    """Return the lines of the next invoices of a list, and the cursor behind them; None: the end.
+    """Return the lines of the next invoices of a list and the next cursor, or None at the end.
     Raise `InvalidCursor`.
     """
     page = list_invoices(connection, wanted, cursor=cursor, limit=AT_ONCE, now=now)
@@ -60,7 +61,7 @@ def read_lines(
 def read_payment_lines(
     connection: Connection, wanted: ReceiptFilter, after: Position | None
 ) -> tuple[str, Position | None]:
-    """Return the lines of the next payments of a list, and the place of the last one, or None at
+    """Return the lines of the next payments of a list and the position of the last one, or None at
     the end.
     """
     receipts = list_receipts(connection, wanted, after=after, limit=AT_ONCE)
@@ -77,17 +78,17 @@ def _cell(text: str) -> str:
 
 
 def _inert(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
+    """Return a text that a spreadsheet does not read as a formula."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _time(at: datetime | None) -> str:
-    """Return a time as spreadsheets read it."""
+    """Return a time in the form that spreadsheets read."""
     return "" if at is None else at.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _transactions(view: InvoiceView) -> str:
-    """Return the transactions of payments that count; one can have several payments."""
+    """Return the distinct transactions of the payments that count, separated by spaces."""
     counted = (payment.tx_hash for payment in view.payments if payment.status != ORPHANED)
     return " ".join(dict.fromkeys(counted))
 

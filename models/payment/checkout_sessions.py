@@ -1,4 +1,4 @@
-"""Checkout sessions: a secret link to the page of one invoice. Only token hashes are kept."""
+"""Checkout sessions: a secret link to the page of one invoice. Only token hashes are stored."""
 
 import re
 import secrets
@@ -19,7 +19,7 @@ from models.rows import row_of
 from specd.db import table_of
 
 MAX_TRANSACTIONS = 5
-"""Hashes that the checkout page shows."""
+"""The maximum number of transaction hashes on the checkout page."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
@@ -42,10 +42,10 @@ _BY_TOKEN = (
 
 @dataclass(frozen=True, slots=True)
 class CheckoutView:
-    """What the checkout page shows. Amounts in atoms, times aware UTC.
+    """The data of the checkout page. Amounts are in atoms, times are aware UTC.
 
-    `success_url` and `cancel_url` lead back to the shop, where the merchant gave them.
-    `transactions` are the hashes of the first payments that the chain still contains.
+    `success_url` and `cancel_url` link back to the shop if the merchant gave them. `transactions`
+    are the hashes of the first payments that the chain still contains.
     """
 
     invoice_id: str
@@ -76,7 +76,7 @@ class CheckoutView:
 
 
 def check_payable(invoice: InvoiceView) -> None:
-    """Raise `InvoiceNotPayable` unless the invoice, as read now, still waits for money."""
+    """Raise `InvoiceNotPayable` unless the invoice is unpaid."""
     if invoice.status != lifecycle.UNPAID:
         raise InvoiceNotPayable(status=invoice.status)
 
@@ -91,11 +91,11 @@ def create_checkout_session(
     success_url: str | None = None,
     cancel_url: str | None = None,
 ) -> tuple[CheckoutSession, str]:
-    """Return a new session and its token, which is not kept. It never outlives the invoice.
+    """Return a new session and its token, which is not stored. The session never outlives the
+    invoice.
 
-    The invoice's row is locked while it is checked once more: between the caller's read and this
-    write the chain was read, and a cancel or a payment may have come in. Raise
-    `InvoiceDoesNotExist`, `InvoiceNotPayable`.
+    The invoice's row is locked and checked again, because a cancel or a payment may have come
+    between the caller's read and this write. Raise `InvoiceDoesNotExist` or `InvoiceNotPayable`.
     """
     invoice = session.scalars(
         select(Invoice)
@@ -123,8 +123,8 @@ def create_checkout_session(
 
 
 def find_checkout(connection: Connection, token: str, now: datetime) -> CheckoutView | None:
-    """Return what the page of a token shows, also of an expired one (`session_expires_at`). Return
-    None for an unknown token.
+    """Return the page's data for a token, even if it has expired (`session_expires_at`), or None if
+    the token is unknown.
     """
     if _TOKEN.fullmatch(token) is None:
         return None

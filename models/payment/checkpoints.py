@@ -1,7 +1,7 @@
-"""How far each chain has been read. Every write is a compare-and-swap on the checkpoint's revision.
+"""How far each chain has been read. Writes compare and swap the checkpoint's revision.
 
-`chain_block` remembers earlier checkpoints, so that a reorganisation can be walked back to a block
-both sides share. Block 0 is remembered for ever, because it identifies the chain.
+`chain_block` stores earlier checkpoints, so that the watcher can walk back from a reorganization to
+a common block. Block 0 is kept permanently, because it identifies the chain.
 """
 
 from dataclasses import asdict, dataclass
@@ -15,12 +15,12 @@ from models.rows import columns_of, read_rows, row_of
 from specd.db import upsert
 
 REMEMBERED_BLOCKS = 1000
-"""Checkpoints older than this many blocks are forgotten (but never block 0)."""
+"""Checkpoints older than this many blocks are deleted (but never block 0)."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockMark:
-    """One block of a chain, as the database names it."""
+    """One block of a chain, as stored."""
 
     number: int
     hash: str
@@ -29,11 +29,11 @@ class BlockMark:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Everything up to and including `block` has been read, as of this revision.
+    """Everything up to and including `block` has been read, as of `revision`.
 
-    Blocks up to `reread_number` were read twice. `read_until` is the chain's time up to which all
-    is read; `head_seen_at` is when an endpoint last showed the head, None if that is not known.
-    `genesis_hash` is the chain's block 0, None where it is not known.
+    Blocks up to `reread_number` were read twice. Everything up to the chain's time `read_until` has
+    been read. `head_seen_at` is when an endpoint last returned the head, and `genesis_hash` is the
+    hash of block 0; both are None if unknown.
     """
 
     chain_id: int
@@ -61,11 +61,13 @@ _CHECKPOINT = (
 
 
 class CheckpointMoved(Exception):
-    """Another watcher wrote since this checkpoint was read: what was prepared from it is void."""
+    """Another watcher has written since this checkpoint was read, so writes based on it
+    are void.
+    """
 
 
 def find_checkpoint(reader: Connection | Session, chain_id: int) -> Checkpoint | None:
-    """Return the newest checkpoint, or None while no watcher has begun with this chain."""
+    """Return the newest checkpoint, or None if no watcher has started with this chain."""
     row = reader.execute(_CHECKPOINT, {"its_chain": chain_id}).first()
     if row is None:
         return None
@@ -74,7 +76,7 @@ def find_checkpoint(reader: Connection | Session, chain_id: int) -> Checkpoint |
 
 
 def find_checkpoint_blocks(reader: Connection, chain_id: int, *, up_to: int) -> list[BlockMark]:
-    """Return the remembered checkpoints numbered at most `up_to`, oldest first."""
+    """Return the stored checkpoints numbered at most `up_to`, oldest first."""
     rows = reader.execute(
         select(ChainBlock.number, ChainBlock.hash, ChainBlock.timestamp)
         .where(ChainBlock.chain_id == chain_id, ChainBlock.number <= up_to)
@@ -92,7 +94,7 @@ def begin(
     head: BlockMark,
     now: datetime,
 ) -> None:
-    """Write the first checkpoint of a chain. Raise `CheckpointMoved` when another watcher has."""
+    """Write the first checkpoint of a chain. Raise `CheckpointMoved` if another watcher has."""
     inserted = session.execute(
         upsert(ChainHead)
         .values(
@@ -105,7 +107,7 @@ def begin(
             head_seen_at=now,
             read_until=block.timestamp,
             reread_number=block.number,
-            # No running watcher can have read this number, even of a forgotten chain.
+            # A running watcher cannot have read this number, even for a forgotten chain.
             revision=int(now.timestamp() * 1000),
             updated_at=now,
         )
@@ -127,12 +129,15 @@ def move(
     forget_above: int | None = None,
     reread_number: int | None = None,
 ) -> None:
-    """Swap checkpoint `old` for block `to`, forgetting those that a reorganisation dropped.
+    """Replace checkpoint `old` by block `to`, and delete the checkpoints above `forget_above`,
+    which a reorganization dropped.
 
-    `head` None: the stored one stays, because nobody has checked that a newer one is on the chain.
+    If `head` is None, the stored head is kept, because no newer head is verified to be on the
+    chain.
 
-    First statement of a watcher's transaction: it locks the row, so that of two watchers the
-    second waits here, finds another revision, and gets CheckpointMoved before it wrote anything.
+    This is the first statement of a watcher's transaction. It locks the row, so that the second of
+    two watchers waits here, finds another revision, and gets CheckpointMoved before it has written
+    anything.
     """
     if reread_number is None:
         reread_number = old.reread_number
@@ -169,7 +174,7 @@ def move(
 
 
 def count_given_up(session: Session, old: Checkpoint, count: int) -> None:
-    """Count readings that ended without the logs of all their blocks."""
+    """Count reads that ended without the logs of all their blocks."""
     if count:
         session.execute(
             update(ChainHead)
@@ -179,10 +184,10 @@ def count_given_up(session: Session, old: Checkpoint, count: int) -> None:
 
 
 def note_seen(session: Session, old: Checkpoint, *, read_until: datetime, now: datetime) -> None:
-    """Note that an endpoint shows the checkpoint as the head now, and how far the chain's time has
-    come.
+    """Record that an endpoint returns the checkpoint as the head now, and the chain's time.
 
-    The revision stays, because nothing was read. Another watcher's newer checkpoint stays too.
+    The revision is unchanged, because nothing was read. A newer checkpoint of another watcher is
+    unchanged too.
     """
     session.execute(
         update(ChainHead)
@@ -205,7 +210,7 @@ def restart(
     head: BlockMark,
     now: datetime,
 ) -> None:
-    """Forget all blocks of a chain and begin again at `block`. Raise `CheckpointMoved`."""
+    """Delete all blocks of a chain and begin again at `block`. Raise `CheckpointMoved`."""
     move(session, old, to=block, head=head, now=now, forget_above=-1, reread_number=block.number)
     _remember(session, old.chain_id, genesis, block)
 
@@ -220,7 +225,7 @@ def forget_chain(session: Session, chain_id: int) -> bool:
 
 
 def try_forget_some(session: Session, limit: int) -> bool:
-    """Delete up to `limit` checkpoints too old to walk back to; return whether there were any."""
+    """Delete up to `limit` checkpoints too old for a walk back. Return whether there were any."""
     too_old = (
         select(ChainBlock.chain_id, ChainBlock.number)
         .join(ChainHead, ChainHead.chain_id == ChainBlock.chain_id)

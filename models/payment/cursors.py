@@ -1,7 +1,7 @@
-"""Where a page of a list ends, as an opaque text that is good for that list alone.
+"""Cursors: an opaque text for the position where a page of a list ends.
 
-A cursor is bound to the list, its filters and its order, which keeps a client from reading on with
-others by mistake.
+A cursor is bound to its list, filters and order, so that a client cannot continue with other ones
+by mistake.
 """
 
 import uuid
@@ -16,8 +16,8 @@ _CURSORS = Cursors(int, uuid.UUID)
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The last invoice of a page, by what the list is ordered by: a time in Unix milliseconds, and
-    its id behind it.
+    """The position of the last invoice of a page: its time in Unix milliseconds (the list is
+    ordered by that time, then by the id) and its id.
     """
 
     at: int
@@ -25,12 +25,12 @@ class Position:
 
 
 def write_cursor(position: Position, listed: Json) -> str:
-    """Return 43 characters of URL-safe base64. `listed`: the list and its filters, plain values."""
+    """Return 43 characters of URL-safe base64. `listed` identifies the list and its filters."""
     return _CURSORS.write((position.at, uuid.UUID(position.id)), listed)
 
 
 def read_cursor(cursor: str, listed: Json) -> Position:
-    """Return the position of a cursor. Raise `InvalidCursor` where it is not of this list."""
+    """Return the position of a cursor. Raise `InvalidCursor` if it belongs to another list."""
     try:
         (at_ms, id_), is_backward = _CURSORS.read(cursor, listed)
     except InvalidPage:

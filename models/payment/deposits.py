@@ -14,7 +14,7 @@ from models.rows import columns_of, row_of
 
 @dataclass(frozen=True, slots=True)
 class Deposit:
-    """One invoice's address. `counted` is the atoms of all payments that the chain keeps."""
+    """One invoice's address. `counted` is the sum in atoms of all payments still on the chain."""
 
     address_index: int
     deposit_address: str
@@ -31,7 +31,7 @@ _COLUMNS = (*columns_of(Deposit, Invoice), Invoice.id.label("invoice_id"))
 
 
 def find_address_count(connection: Connection, *, project_id: str) -> int:
-    """Return how many addresses of the project's xpub were handed out, by whichever project."""
+    """Return how many addresses of the project's xpub are used, by all projects that share it."""
     count = select(Wallet.next_address_index).join(Project, Project.xpub == Wallet.xpub)
     return connection.execute(count.where(Project.id == project_id)).scalar_one()
 
@@ -39,10 +39,11 @@ def find_address_count(connection: Connection, *, project_id: str) -> int:
 def find_deposits(
     connection: Connection, *, project_id: str, first: int, count: int
 ) -> Sequence[Deposit]:
-    """Return the project's deposits among `count` addresses of its xpub, ordered by index.
+    """Return the project's deposits among `count` addresses of its xpub from index `first`, ordered
+    by index.
 
-    Addresses are derived and looked up, because an index finds an address of a chain. Those of
-    other projects with the same xpub are left out.
+    The addresses are derived and looked up, because an index finds an address of a chain. Addresses
+    of other projects with the same xpub are left out.
     """
     xpub = connection.execute(select(Project.xpub).where(Project.id == project_id)).scalar_one()
     chains = select(PaymentMethod.chain_id).where(PaymentMethod.project_id == project_id)
@@ -62,7 +63,7 @@ def find_deposits(
 
 
 def _counted(connection: Connection, invoice_ids: Sequence[str]) -> Counter[str]:
-    """Return the atoms of each invoice that has some. They exceed what SQL can add."""
+    """Return the sums of the invoices with payments. They exceed the integers of SQL."""
     payments = select(Payment.invoice_id, Payment.amount).where(
         Payment.invoice_id.in_(invoice_ids), Payment.status != ORPHANED
     )

@@ -15,7 +15,7 @@ class InvalidAmount(Refusal):
 
 
 class MalformedAmount(InvalidAmount):
-    """The text is not an amount. For HTTP callers, the document refuses such a text first."""
+    """The text is not an amount. In HTTP requests, the OpenAPI schema rejects such a text first."""
 
     sentence = (
         "Write the amount as digits with at most 6 decimals and no leading zeros, such as 1.5."
@@ -23,7 +23,7 @@ class MalformedAmount(InvalidAmount):
 
 
 class InvalidXpub(Refusal):
-    """No deposit address can be derived from the extended key. The answer never repeats the key."""
+    """No deposit address can be derived from the extended key. Responses never repeat the key."""
 
     code = "invalid_xpub"
     sentence = (
@@ -76,7 +76,7 @@ class InvalidName(Refusal):
 
 
 class InvalidTolerance(Refusal):
-    """The tolerance is not a percentage, or too large."""
+    """The tolerance is not a percentage, or it is too large."""
 
     code = "invalid_tolerance"
     sentence = "Give the tolerance as a percentage of at most 10%, such as 0.1%, or none."
@@ -114,7 +114,7 @@ class PaymentMethodDoesNotExist(Refusal):
 
 
 class InvoiceDoesNotExist(Refusal):
-    """The invoice is unknown or belongs to another project. The answer is the same for both."""
+    """The invoice is unknown or belongs to another project. The response is the same for both."""
 
     code = "invoice_not_found"
     sentence = "There is no such invoice in this project; check the id."
@@ -122,8 +122,8 @@ class InvoiceDoesNotExist(Refusal):
 
 
 class EventDoesNotExist(Refusal):
-    """The event is unknown, belongs to another project, or is no longer kept. The answer is the
-    same for all.
+    """The event is unknown, belongs to another project, or has expired. The response is the same in
+    all cases.
     """
 
     code = "event_not_found"
@@ -135,9 +135,7 @@ class EventDoesNotExist(Refusal):
 
 
 class EventsGone(Refusal):
-    """Events after the one that the request names are no longer kept, so the caller has missed
-    some.
-    """
+    """Events after the given one have expired, so the caller has missed some."""
 
     code = "events_gone"
     sentence = (
@@ -152,8 +150,8 @@ class EventsGone(Refusal):
 
 
 class WebhookEndpointDoesNotExist(Refusal):
-    """The webhook endpoint is unknown, removed, or belongs to another project. The answer is the
-    same for all.
+    """The webhook endpoint is unknown, was removed, or belongs to another project. The response is
+    the same in all cases.
     """
 
     code = "webhook_endpoint_not_found"
@@ -162,7 +160,7 @@ class WebhookEndpointDoesNotExist(Refusal):
 
 
 class InvalidWebhookUrl(Refusal):
-    """Webhooks are not posted to that address. Facts: `problem`."""
+    """Webhooks cannot be posted to that address. Facts: `problem`."""
 
     code = "invalid_webhook_url"
     sentence = (
@@ -176,7 +174,7 @@ class InvalidWebhookUrl(Refusal):
 
 
 class TooManyWebhookEndpoints(Refusal):
-    """The project has as many webhook endpoints as it may have. Facts: `quota`."""
+    """The project has reached its limit of webhook endpoints. Facts: `quota`."""
 
     code = "too_many_webhook_endpoints"
     sentence = "A project has at most {quota} webhook endpoints; remove one that you do not need."
@@ -184,7 +182,7 @@ class TooManyWebhookEndpoints(Refusal):
 
 
 class WebhookEndpointNotEnabled(Refusal):
-    """Nothing is sent to the webhook endpoint, since it is disabled."""
+    """The webhook endpoint is disabled, so nothing is sent to it."""
 
     code = "webhook_endpoint_disabled"
     sentence = "Nothing is sent to a disabled webhook endpoint; enable it first."
@@ -192,7 +190,7 @@ class WebhookEndpointNotEnabled(Refusal):
 
 
 class WebhookTestInProgress(Refusal):
-    """The receiver has not answered the last test yet, or the server runs as many as it may."""
+    """The last test is still waiting for a response, or too many tests are running."""
 
     code = "webhook_test_in_progress"
     sentence = "The last test has not been answered yet; try again in a moment."
@@ -200,7 +198,7 @@ class WebhookTestInProgress(Refusal):
 
 
 class InsufficientScope(Refusal):
-    """The key has the scope `read`, and the operation changes something or acts on a chain."""
+    """The key has the scope `read`, but the operation changes data or acts on a chain."""
 
     code = "insufficient_scope"
     sentence = "This key may only read; use a key of the project that may write."
@@ -225,7 +223,7 @@ class InvalidMetadata(Refusal):
 
 
 class TooManyInvoices(Refusal):
-    """More invoices pass the filters of an export than it may have. Facts: `most`."""
+    """More invoices match the filters than an export may contain. Facts: `most`."""
 
     code = "too_many_invoices"
     sentence = (
@@ -239,7 +237,7 @@ class TooManyInvoices(Refusal):
 
 
 class TooManyPayments(Refusal):
-    """More payments pass the filters of an export than it may have. Facts: `most`."""
+    """More payments match the filters than an export may contain. Facts: `most`."""
 
     code = "too_many_payments"
     sentence = (
@@ -253,13 +251,11 @@ class TooManyPayments(Refusal):
 
 
 class ExportTooLarge(Exception):
-    """An export has more bytes than it may have."""
+    """An export exceeds its maximum number of bytes."""
 
 
 class InvalidCursor(Refusal):
-    """The cursor is cut short, or belongs to another list, other filters, another order or
-    another project.
-    """
+    """The cursor is truncated, or belongs to another list, filter, order or project."""
 
     code = "invalid_cursor"
     sentence = (
@@ -284,7 +280,7 @@ class InvoiceNotCancelable(Refusal):
 
 
 class InvoiceNotResolvable(Refusal):
-    """The invoice may still become paid, or no money has come for it. Facts: `state`."""
+    """The invoice can still be paid, or no money has arrived for it. Facts: `state`."""
 
     code = "invoice_not_resolvable"
     sentence = (
@@ -332,7 +328,7 @@ class ChainNotConfigured(Refusal):
 
 
 class ChainUnavailable(Refusal):
-    """No RPC endpoint answered, or an endpoint answered for another chain. Facts: `chain_id`."""
+    """No RPC endpoint responded, or an endpoint serves another chain. Facts: `chain_id`."""
 
     code = "chain_unavailable"
     sentence = (

@@ -1,7 +1,6 @@
-"""Reads a project's events: a page after an event, and one by its id.
+"""Reads a project's events: a page after an event, or one event by id.
 
-An index finds a page, whatever filters there are: each type is looked up by itself, or the invoice,
-which has few events.
+An index finds a page for all filters: each type is looked up alone, and an invoice has few events.
 """
 
 import re
@@ -19,7 +18,7 @@ from models.ranges import IndexRange, without_index
 from models.rows import columns_of, read_row, read_rows
 
 MAX_BYTES = 4_000_000
-"""The most bytes of data in a page of several events."""
+"""The maximum number of bytes of data in a page of several events."""
 _ID = re.compile(r"evt_([0-9a-f]{16})")
 
 
@@ -36,7 +35,7 @@ class EventRow:
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Which events of a project are listed; None and no type: all."""
+    """Filter of a project's events; None and an empty set mean no filter."""
 
     project_id: str
     types: frozenset[str] = frozenset()
@@ -60,12 +59,12 @@ _COLUMNS = columns_of(EventRow, Event)
 
 
 def written_id(event_id: int) -> str:
-    """Return the id as merchants see it. Written ids ascend as the ids do."""
+    """Return the id for merchants. Written ids sort like the ids."""
     return f"evt_{event_id:016x}"
 
 
 def read_id(written: str) -> int:
-    """Return the id that a merchant sent. Raise `EventDoesNotExist` for what is none."""
+    """Return the id that a merchant sent. Raise `EventDoesNotExist` if the text is not an id."""
     match = _ID.fullmatch(written)
     if match is None or (event_id := int(match[1], 16)) >= 2**63:
         raise EventDoesNotExist()
@@ -75,9 +74,11 @@ def read_id(written: str) -> int:
 def list_events(
     connection: Connection, wanted: EventFilter, *, after: int, limit: int
 ) -> EventPage:
-    """Return the events after an id, up to `limit`; fewer where they exceed `MAX_BYTES`. 0 is
-    before all that are kept. Raise `EventsGone` if events after another id are kept no more, and
-    `EventDoesNotExist` for an id above all that the project has had.
+    """Return up to `limit` events after an id, or fewer if they exceed `MAX_BYTES`. 0 starts before
+    the first event that is kept.
+
+    Raise `EventsGone` if events after another id have expired, and `EventDoesNotExist` if the id is
+    above all events of the project.
     """
     gone = (_find_gone(connection, wanted.project_id) or 0) if after else 0
     if gone > after:
@@ -101,11 +102,11 @@ def list_events(
 
 
 def note_gone(session: Session, gone: Sequence[tuple[str, int]]) -> None:
-    """Note which events of projects are kept no more: pairs of a project and an event."""
+    """Record which events of projects have expired, as pairs of a project and an event."""
     until: dict[str, int] = {}
     for project_id, event_id in gone:
         until[project_id] = max(event_id, until.get(project_id, 0))
-    for project_id in sorted(until):  # one order, so that two workers do not wait for each other
+    for project_id in sorted(until):  # the same order in all workers avoids deadlocks
         known = func.coalesce(Project.events_gone_until, 0)
         session.execute(
             update(Project)
@@ -128,7 +129,7 @@ def next_of(
 
 
 def access_event(connection: Connection, *, project_id: str, event_id: int) -> EventRow:
-    """Return an event. Raise `EventDoesNotExist` for an unknown id and another project's, alike."""
+    """Return an event. Raise `EventDoesNotExist` for an unknown id or another project's alike."""
     query = select(*_COLUMNS).where(
         Event.id == event_id, without_index(Event.project_id) == project_id
     )
@@ -139,7 +140,7 @@ def access_event(connection: Connection, *, project_id: str, event_id: int) -> E
 
 
 def find_heads(connection: Connection, project_ids: Iterable[str]) -> Mapping[str, int]:
-    """Return the id of the newest event of each of these projects; 0 where there is none."""
+    """Return the newest event id of each of these projects, or 0 if it has no events."""
     its = LISTED.rows(Project.__table__.c.id)
     newest = select(Event.id).where(its).order_by(*LISTED.descending).limit(1)
     head = newest.correlate(Project).scalar_subquery()
@@ -162,7 +163,7 @@ def _first(wanted: EventFilter, after: int, *, limit: int) -> Select[int, int]:
 def _parts(
     wanted: EventFilter, after: int
 ) -> list[tuple[IndexRange, tuple[ColumnElement[bool], ...]]]:
-    """Return the parts of the list, each a range of an index, with the conditions on its rows."""
+    """Return the parts of the list: a range of an index each, with conditions on its rows."""
     project_id, types = wanted.project_id, sorted(wanted.types)
     if wanted.invoice_id is not None:
         its = _LISTED_BY_INVOICE.rows(wanted.invoice_id.lower(), behind=(after,))

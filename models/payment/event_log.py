@@ -1,7 +1,7 @@
-"""The log of a project's events, which are appended in the transaction of the change.
+"""The log of a project's events. They are appended in the transaction of the change.
 
-Rows are written at the end of the unit of work, so that the ids of a project ascend in the order of
-commits (models/commit_order.py). All processes are notified after the commit.
+Rows are written at the end of the unit of work, so that the ids of a project's events ascend in
+commit order (models/commit_order.py). All processes are notified after the commit.
 """
 
 from datetime import datetime
@@ -20,7 +20,7 @@ from specd import current_traceparent
 from specd.db import Change, Database, table_of
 
 LOCKS = 2
-"""The family of the locks of these logs."""
+"""The lock family of these logs."""
 _INSERT = Change(insert(table_of(Event)))
 
 
@@ -35,7 +35,7 @@ class _Row(TypedDict):
 
 
 def append(session: Session, project_id: str, event: MerchantEvent, *, now: datetime) -> None:
-    """Append an event; those of one unit of work are stored in the order of the calls."""
+    """Append an event. Events of one unit of work are stored in the order of the calls."""
     data = orjson.dumps(event.data())
     row = _Row(
         project_id=project_id,
@@ -51,8 +51,8 @@ def append(session: Session, project_id: str, event: MerchantEvent, *, now: date
 
 @lru_cache(maxsize=1024)
 def log_of(project_id: str) -> int:
-    """Return the number of a project's log, for locks and notifications. Two projects may share a
-    number: they then wait for each other, and look once too often.
+    """Return the number of a project's log, for locks and notifications. If two projects share a
+    number, they wait for each other's locks, and polls sometimes read without a new event.
     """
     return UUID(project_id).int % 2**31
 

@@ -1,7 +1,7 @@
-"""The events of merchants: a class for each type, and the events of each transition.
+"""The events of merchants: one class per type, and the events of each transition.
 
-`GET /v1/events` and webhooks carry the same events. A released type stays; a new kind of event is a
-new class.
+`GET /v1/events` and webhooks contain the same events. Released types are never removed; a new kind
+of event is a new class.
 """
 
 from dataclasses import dataclass
@@ -24,14 +24,15 @@ from models.payment.lifecycle import (
 from models.payment.rendering import render_payment, render_with_notes
 
 MAX_PAYMENTS = 20
-"""The most payments of the invoice in an event, because an invoice can have thousands, and each of
-them has an event."""
+"""The maximum number of payments of the invoice in an event. An invoice can have thousands, and
+each of them has an event.
+"""
 State = tuple[str, str]
 """The status and the exception of an invoice."""
 
 
 class MerchantEvent:
-    """An event of a project. A class with a `type` is a kind: `class X(..., type="invoice.x")`."""
+    """An event of a project. A subclass with a type is a kind: `class X(..., type="invoice.x")`."""
 
     type: ClassVar[str]
 
@@ -42,7 +43,7 @@ class MerchantEvent:
 
     @property
     def invoice_id(self) -> str | None:
-        """The invoice of the event; None: it is about no invoice."""
+        """The invoice of the event, or None if the event is not about an invoice."""
         return None
 
     def data(self) -> dict[str, Any]:
@@ -51,12 +52,12 @@ class MerchantEvent:
 
 
 KINDS: dict[str, type[MerchantEvent]] = {}
-"""Every kind by its type."""
+"""Every kind, by type."""
 
 
 @dataclass(frozen=True, slots=True)
 class InvoiceChanged(MerchantEvent):
-    """The status or the exception of an invoice changed; `invoice` as it was right then."""
+    """An invoice changed. `invoice` is its state right after the change."""
 
     invoice: InvoiceView
 
@@ -70,7 +71,7 @@ class InvoiceChanged(MerchantEvent):
 
 @dataclass(frozen=True, slots=True)
 class PaymentChanged(InvoiceChanged):
-    """A payment began or ceased to count; both are shown as they are after the change."""
+    """A payment began or ceased to count. Invoice and payment are as after the change."""
 
     payment: PaymentView
 
@@ -79,23 +80,23 @@ class PaymentChanged(InvoiceChanged):
 
 
 class InvoiceCreated(InvoiceChanged, type="invoice.created"):
-    """The invoice is new."""
+    """The invoice was created."""
 
 
 class InvoicePaymentReceived(PaymentChanged, type="invoice.payment_received"):
-    """A payment counts from now on, as `amount_paid` or `amount_pending`."""
+    """A payment counts from now on, in `amount_paid` or `amount_pending`."""
 
 
 class InvoicePaymentReorged(PaymentChanged, type="invoice.payment_reorged"):
-    """A payment counts no more, because a reorganisation of the chain dropped its block."""
+    """A payment no longer counts, because a reorganization of the chain dropped its block."""
 
 
 class InvoicePartiallyPaid(InvoiceChanged, type="invoice.partially_paid"):
-    """Something arrived on time, but less than the amount."""
+    """A payment arrived on time, but less than the amount."""
 
 
 class InvoiceProcessing(InvoiceChanged, type="invoice.processing"):
-    """The amount arrived on time and is not confirmed yet."""
+    """The amount arrived on time but is not confirmed yet."""
 
 
 class InvoicePaid(InvoiceChanged, type="invoice.paid"):
@@ -103,11 +104,11 @@ class InvoicePaid(InvoiceChanged, type="invoice.paid"):
 
 
 class InvoiceOverpaid(InvoiceChanged, type="invoice.overpaid"):
-    """The amount is confirmed, and more than it has arrived. `invoice.paid` came before."""
+    """The amount is confirmed, and more than the amount has arrived. `invoice.paid` precedes it."""
 
 
 class InvoiceExpired(InvoiceChanged, type="invoice.expired"):
-    """The time of an unpaid invoice is over."""
+    """The invoice expired before the amount arrived on time."""
 
 
 class InvoiceCanceled(InvoiceChanged, type="invoice.canceled"):
@@ -119,11 +120,11 @@ class InvoicePaidLate(InvoiceChanged, type="invoice.paid_late"):
 
 
 class InvoiceReorged(InvoiceChanged, type="invoice.reorged"):
-    """A reorganisation of the chain took back what earlier events had announced."""
+    """A reorganization of the chain reverted what earlier events had announced."""
 
 
 class InvoiceResolved(InvoiceChanged, type="invoice.resolved"):
-    """The merchant closed the invoice, or changed how."""
+    """The merchant closed the invoice, or changed its resolution."""
 
 
 _CLOSED = (EXPIRED, CANCELED)
@@ -132,12 +133,12 @@ _CLOSED = (EXPIRED, CANCELED)
 def kinds_of(before: State, after: State) -> tuple[type[InvoiceChanged], ...]:
     """Return the events of a transition, in the order of their causes.
 
-    An arrival in `paid` is always `invoice.paid`, and `invoice.overpaid` besides if there is too
-    much. What a reorganization takes back comes first (`invoice.reorged`), then the end of the time
-    (`invoice.expired`, whenever `expired` is entered), then `invoice.paid_late`, which comes only
-    of an invoice that is expired for good or canceled. Late money of an invoice that is still
-    `unpaid` has the event of its payment alone, until the time is over on the chain too. So has
-    money that was paid in time and is found after the invoice has expired.
+    Entering `paid` always gives `invoice.paid`, followed by `invoice.overpaid` if more than the
+    amount has arrived. Otherwise `invoice.reorged` comes first if a reorganization reverted
+    something, then `invoice.expired` if `expired` is entered, then `invoice.paid_late`, only for an
+    invoice that has finally expired or was canceled. Late money for an invoice that is still
+    `unpaid` has only the event of its payment until the chain's time has passed the expiry too. The
+    same applies to money that was paid on time and is found after the invoice has expired.
     """
     (old_status, old_exception), (status, exception) = before, after
     if before == after:

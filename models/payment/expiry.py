@@ -12,19 +12,20 @@ from models.ranges import without_index
 
 
 def try_expire_some(session: Session, *, now: datetime, limit: int) -> bool:
-    """Settle up to `limit` unpaid invoices whose time is over for the clock and for the chain;
-    return whether there were any.
+    """Settle up to `limit` unpaid invoices that have expired by the clock and by the chain's time.
+    Return whether there were any.
 
-    The chain's time is the one up to which the watcher has read it, so the expiry never overtakes a
-    payment that was made in time. All blocks of the invoice were read a second time before; an
-    invoice that still catches up has no chain time of its own.
+    The chain's time is the time up to which the watcher has read, so an invoice never expires
+    before a payment made in time was read. All blocks of the invoice must have been read a second
+    time. An invoice that still catches up is skipped, because the chain's time does not apply to it
+    yet.
     """
     rows = session.execute(
         select(Invoice.id, ChainHead.head_number, ChainHead.read_until)
-        # There are few heads, and an index of the unpaid invoices of each.
+        # There are few heads. An index finds the unpaid invoices of each.
         .join(ChainHead, without_index(ChainHead.chain_id) == Invoice.chain_id)
         .where(
-            # Literal, or neither database uses the partial index.
+            # A literal, because otherwise neither database uses the partial index.
             Invoice.status == literal(UNPAID, literal_execute=True),
             Invoice.expires_at < ChainHead.read_until,
             Invoice.expires_at < now,

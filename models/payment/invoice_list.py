@@ -1,9 +1,9 @@
-"""The invoices of a project, a page at a time, the newest or the oldest first.
+"""The invoices of a project, page by page, newest or oldest first.
 
-An index finds a page, whatever filters there are: by transaction, by order, by deposit address, or
-by each exception or status by itself, of one payment method too. With `updated_from` the list is
-ordered by the last change, for which there are indexes of their own. An invoice whose time is over
-counts as expired, and as changed at that time, before the worker settles it.
+An index finds a page for every combination of filters: by transaction, by order, by deposit
+address, or by each exception or status alone, also for one payment method. With `updated_from` the
+list is ordered by the last change, which separate indexes cover. An unpaid invoice past its expiry
+counts as expired, and as changed at that time, even before the worker settles it.
 """
 
 from collections import Counter
@@ -35,9 +35,9 @@ from models.rows import read_rows
 from specd.db import UtcMs, table_of
 
 MAX_PAYMENTS = 5000
-"""The most payments in a page of several invoices."""
+"""The maximum number of payments in a page of several invoices."""
 PAYMENT_LENGTH = 400
-"""The characters of a payment in a page."""
+"""The number of metadata characters that count as one payment in a page."""
 _invoice = table_of(Invoice)
 _payment = table_of(Payment)
 _its = _invoice.c
@@ -52,18 +52,18 @@ _LISTED_BY_METHOD = IndexRange([_its.project_id, _its.payment_method_id, _its.st
 _CHANGED_BY_EXCEPTION = IndexRange([_its.project_id, _its.exception], _CHANGE)
 _CHANGED_BY_STATUS = IndexRange([_its.project_id, _its.status], _CHANGE)
 _IS_UNUSUAL = _its.exception != literal_column("'none'")
-"""As in the partial indexes by exception, or neither database uses them."""
+"""As in the partial indexes by exception; otherwise neither database uses them."""
 _ANY = frozenset(lifecycle.STATUSES)
 _ALL = 2**62
-"""A limit that keeps the order in a subquery, and so the index."""
+"""A limit that makes a subquery keep its order, and so use the index."""
 
 
 @dataclass(frozen=True, slots=True)
 class InvoiceFilter:
-    """Which invoices of a project are listed; None and an empty set: all. Times are Unix
-    milliseconds: from the first on, before the second. The address has its EIP-55 checksum, and the
-    hash of a transaction that paid is in lower case. `is_ascending`: the oldest comes first, by
-    its last change where `updated_from` is given.
+    """Filter of a project's invoices; None and empty sets mean no filter. Times are Unix
+    milliseconds: from the first (inclusive) to the second (exclusive). The address has its EIP-55
+    checksum. `tx_hash` is that of a payment, in lower case. `is_ascending` puts the oldest first,
+    or, with `updated_from`, the one whose last change is oldest.
     """
 
     project_id: str
@@ -81,7 +81,7 @@ class InvoiceFilter:
 
     @property
     def fingerprint(self) -> Json:
-        """The list with its filters and its order, to which a cursor is bound."""
+        """The list with its filters and order. A cursor is bound to it."""
         its = {name: getattr(self, name) for name in self.__dataclass_fields__}
         if its["is_resolved"] is None:
             del its["is_resolved"]  # as in cursors of earlier releases
@@ -91,7 +91,7 @@ class InvoiceFilter:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a list: a range of one index, and the conditions on its rows."""
+    """A part of a list: a range of one index, and conditions on its rows."""
 
     index: IndexRange
     first: tuple[str, ...]
@@ -100,7 +100,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class InvoicePage:
-    """Some invoices, in the order of the list. `next_cursor` is None at the end of the list."""
+    """Some invoices in the order of the list. `next_cursor` is None at the end."""
 
     invoices: list[InvoiceView]
     next_cursor: str | None
@@ -114,14 +114,18 @@ def list_invoices(
     limit: int,
     now: datetime,
 ) -> InvoicePage:
-    """Return the page after a cursor. Raise `InvalidCursor`."""
+    """Return the page after a cursor. Raise `InvalidCursor`.
+
+    A page can contain fewer than `limit` invoices before the end: if they have many payments, or if
+    an invoice changed after it was found.
+    """
     after = None if cursor is None else read_cursor(cursor, wanted.fingerprint)
     positions = _find(connection, wanted, after, limit=limit + 1, now=now)
     page = _fitting(connection, positions[:limit])
     ids = [position.id for position in page]
     read = {view.id: view for view in read_invoices(connection, ids, now=now)}
     views = [read[each] for each in ids]
-    if wanted.statuses:  # one may have changed since it was found
+    if wanted.statuses:  # an invoice may have changed since it was found
         views = [view for view in views if view.status in wanted.statuses]
     if wanted.exceptions:
         views = [view for view in views if view.exception in wanted.exceptions]
@@ -132,7 +136,7 @@ def list_invoices(
 def require_at_most(
     connection: Connection, wanted: InvoiceFilter, most: int, *, now: datetime
 ) -> None:
-    """Raise `TooManyInvoices` where more invoices are listed."""
+    """Raise `TooManyInvoices` if more than `most` invoices match."""
     if len(_find(connection, wanted, None, limit=most + 1, now=now)) > most:
         raise TooManyInvoices(most=most)
 
@@ -155,7 +159,7 @@ def _find(
 def _first_of(
     part: _Part, wanted: InvoiceFilter, after: Position | None, *, limit: int
 ) -> FromClause:
-    """Return the select of the first invoices of a part behind a place."""
+    """Return the select of the first invoices of a part after a position."""
     is_by_age = wanted.updated_from is None
     since = wanted.created_from if is_by_age else wanted.updated_from
     until = wanted.created_to if is_by_age else None
@@ -184,7 +188,7 @@ def _resolved(wanted: InvoiceFilter) -> Iterator[ColumnElement[bool]]:
 
 
 def _created(wanted: InvoiceFilter) -> Iterator[ColumnElement[bool]]:
-    """Yield the conditions on the creation of invoices that are ordered by something else."""
+    """Yield conditions on the creation time, for lists in another order."""
     if wanted.created_from is not None:
         yield without_index(_its.created_at) >= wanted.created_from
     if wanted.created_to is not None:
@@ -192,8 +196,8 @@ def _created(wanted: InvoiceFilter) -> Iterator[ColumnElement[bool]]:
 
 
 def _parts(wanted: InvoiceFilter, now: datetime) -> Iterator[_Part]:
-    """Yield the parts of the list. One filter chooses the index, the one that fewest pass; the
-    others are conditions on its rows.
+    """Yield the parts of the list. The most selective filter chooses the index. The others become
+    conditions on its rows.
     """
     project_id, order, address = wanted.project_id, wanted.external_order_id, wanted.deposit_address
     method, exceptions = wanted.payment_method_id, sorted(wanted.exceptions)
@@ -241,7 +245,7 @@ def _found(
     now: datetime,
     having: Sequence[ColumnElement[bool]],
 ) -> _Part:
-    """Return what few invoices have in common by an index, which is in the order of their age."""
+    """Return a part that an index by age finds, where that filter matches few invoices."""
     if wanted.updated_from is None:
         return _Part(index, first, having)
     found = select(_its.id).where(index.rows(*first)).order_by(*index.ascending).limit(_ALL)
@@ -249,7 +253,7 @@ def _found(
 
 
 def _sorted(wanted: InvoiceFilter, now: datetime, having: Sequence[ColumnElement[bool]]) -> _Part:
-    """Return a part that no index has in the order of the list; the conditions find few rows."""
+    """Return a part that must be sorted because no index has its order; few rows match."""
     by = without_index(_its.created_at) if wanted.updated_from is None else _changed_at(now)
     index = IndexRange([without_index(_its.project_id)], [by, without_index(_its.id)])
     return _Part(index, (wanted.project_id,), having)
@@ -258,7 +262,7 @@ def _sorted(wanted: InvoiceFilter, now: datetime, having: Sequence[ColumnElement
 def _over(
     wanted: InvoiceFilter, now: datetime, having: Sequence[ColumnElement[bool]]
 ) -> Iterator[_Part]:
-    """Yield the unpaid invoices that changed last when their time was over."""
+    """Yield the part of the unpaid invoices whose expiry is their last change."""
     if not wanted.statuses or lifecycle.EXPIRED in wanted.statuses:
         open_ = (wanted.project_id, lifecycle.UNPAID)
         yield _found(_LISTED_BY_STATUS, open_, wanted, now, [_changed_by_clock(now), *having])
@@ -269,13 +273,13 @@ def _is_over(now: datetime) -> ColumnElement[bool]:
 
 
 def _changed_by_clock(now: datetime) -> ColumnElement[bool]:
-    """Return whether an invoice changed last when its time was over."""
+    """Return the condition that the expiry of an unpaid invoice is its last change."""
     is_later = without_index(_its.expires_at) > without_index(_its.updated_at)
     return and_(without_index(_its.status) == lifecycle.UNPAID, _is_over(now), is_later)
 
 
 def _changed_at(now: datetime) -> ColumnElement[int]:
-    """Return when an invoice was changed, as `InvoiceView.updated_at` shows it."""
+    """Return when an invoice last changed, like `InvoiceView.updated_at`."""
     by_clock = (_changed_by_clock(now), without_index(_its.expires_at))
     return case(by_clock, else_=without_index(_its.updated_at))
 
@@ -290,7 +294,7 @@ def _has_status(statuses: frozenset[str], now: datetime) -> Iterator[ColumnEleme
 def _of_statuses(
     statuses: frozenset[str], now: datetime
 ) -> Iterator[tuple[str, tuple[ColumnElement[bool], ...]]]:
-    """Yield each stored status that counts as one of these now, and on which conditions."""
+    """Yield each stored status that counts as one of these now, with its extra conditions."""
     for status in sorted(statuses - {lifecycle.UNPAID}):
         yield status, ()
     if {lifecycle.UNPAID, lifecycle.EXPIRED} <= statuses:
@@ -302,8 +306,8 @@ def _of_statuses(
 
 
 def _fitting(connection: Connection, page: list[Position]) -> list[Position]:
-    """Return the first invoices, as many as have no more than `MAX_PAYMENTS` together. Metadata
-    of `PAYMENT_LENGTH` characters count as a payment.
+    """Return the first invoices whose payments total at most `MAX_PAYMENTS`, but at least one
+    invoice. `PAYMENT_LENGTH` characters of metadata count as a payment.
     """
     query = select(_payment.c.invoice_id, func.count()).group_by(_payment.c.invoice_id)
     ids = [position.id for position in page]

@@ -1,4 +1,4 @@
-"""An invoice as a reader sees it at one moment, with its totals, its payments and the clock."""
+"""An invoice at one moment, with its totals, its payments and the status by the clock."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from specd.db import Db, Query, table_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentView:
-    """One transfer. `confirmations` counts its own block; an orphaned payment has none."""
+    """One transfer. `confirmations` includes its block and is 0 for an orphaned payment."""
 
     id: int
     tx_hash: str
@@ -36,7 +36,7 @@ class PaymentView:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """How a merchant closed an invoice. The hash is 0x + 64 lower-case hex."""
+    """How a merchant closed an invoice. The hash is 0x + 64 lower-case hex digits."""
 
     reason: str
     note: str
@@ -46,7 +46,7 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True)
 class AttemptWarning:
-    """A warning for the creator of an invoice about an earlier attempt at the order."""
+    """A warning about an earlier attempt at the order, for the creator of an invoice."""
 
     code: str
     message: str
@@ -55,12 +55,14 @@ class AttemptWarning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvoiceView:
-    """Amounts in atoms, times aware UTC, `status` already that of the reader's clock.
+    """An invoice for a reader. Amounts are in atoms, times are aware UTC, and `status` is the
+    status at the reader's time.
 
-    `expiry_final`: it is `expired` by the chain, not by the clock alone. `xpub` is the project's.
-    `warnings` are for its creator. `metadata_json` is an object of texts; None: there are none.
-    `resolution` is its reason; None: the invoice is not resolved. `has_left_out`: small transfers
-    were left out, because there were too many.
+    `expiry_final` is true if the invoice expired by the chain, not only by the clock. `xpub` is the
+    project's. `warnings` are set only when the invoice is created. `metadata_json` is an object of
+    texts, or None if there is no metadata. `resolution` is the reason, or None if the invoice is
+    not resolved. `has_left_out` is true if small transfers were left out because there were too
+    many.
     """
 
     id: str
@@ -100,7 +102,7 @@ class InvoiceView:
 
     @property
     def amount_remaining(self) -> int:
-        """What a shopper still has to send, pending payments aside."""
+        """The atoms still missing after paid and pending payments."""
         return max(0, self.amount - self.amount_paid - self.amount_pending)
 
     @property
@@ -109,19 +111,21 @@ class InvoiceView:
 
     @property
     def amount_tolerated(self) -> int:
-        """What is missing although the invoice is paid, or will be, by the tolerance; else 0."""
+        """The missing atoms that the tolerance covers if the invoice is processing or
+        paid, else 0.
+        """
         return self.amount_remaining if self.status in lifecycle.RECEIVED else 0
 
     @property
     def confirmations(self) -> int:
-        """The confirmations of the youngest payment that counts; 0 when there is none."""
+        """The confirmations of the newest payment that counts, or 0 if there is none."""
         return min(
             (p.confirmations for p in self.payments if p.status != lifecycle.ORPHANED), default=0
         )
 
     @property
     def metadata(self) -> dict[str, str]:
-        """The merchant's metadata."""
+        """The merchant's metadata; empty if there is none."""
         its: dict[str, str] = orjson.loads(self.metadata_json or "{}")
         return its
 
@@ -135,12 +139,12 @@ class InvoiceView:
 
     @property
     def derivation_path(self) -> str:
-        """The path at which the wallet of the project finds the deposit address."""
+        """The derivation path of the deposit address in the project's wallet."""
         return write_derivation_path(self.xpub, self.address_index)
 
     @property
     def payment_uri(self) -> str:
-        """The whole invoice as an EIP-681 transfer request."""
+        """An EIP-681 transfer request for the full amount, regardless of payments."""
         return (
             f"ethereum:{self.token_address}@{self.chain_id}/transfer"
             f"?address={self.deposit_address}&uint256={self.amount}"
@@ -176,9 +180,9 @@ _READ_OF_PROJECT = Query(_ONE.where(_invoice.c.project_id == bindparam("project_
 
 
 def access_invoice(db: Db, *, project_id: str, invoice_id: str, now: datetime) -> InvoiceView:
-    """Return the invoice, its payments and its confirmations, all of one moment.
+    """Return the invoice, its payments and its confirmations, all at the same moment.
 
-    Raise `InvoiceDoesNotExist` for an unknown id and for another project's, alike.
+    Raise `InvoiceDoesNotExist` for an unknown id and for another project's id alike.
     """
     rows = _READ_OF_PROJECT.all(db, {"invoice_id": invoice_id.lower(), "project_id": project_id})
     if not rows:
@@ -189,14 +193,14 @@ def access_invoice(db: Db, *, project_id: str, invoice_id: str, now: datetime) -
 def find_any_invoice(
     connection: Connection, *, invoice_id: str, now: datetime
 ) -> InvoiceView | None:
-    """Return an invoice of any project, for the checkout page and the operator."""
+    """Return an invoice of any project, or None. For the checkout page and the operator."""
     rows = _READ.all(connection, {"invoice_id": invoice_id.lower()})
     return _view(rows, now) if rows else None
 
 
 def read_settled(connection: Connection, invoice_id: str, *, head_number: int) -> InvoiceView:
-    """Return the invoice as a settlement in this unit of work has just stored it, at the head of
-    the chain that it was settled with; the clock does not apply.
+    """Return the invoice as a settlement in this unit of work has stored it, at the chain's head
+    that the settlement used. The clock does not change its status.
     """
     rows = _READ.all(connection, {"invoice_id": invoice_id})
     return _view(rows, None, head_number=head_number)
@@ -205,7 +209,7 @@ def read_settled(connection: Connection, invoice_id: str, *, head_number: int) -
 def read_invoices(
     connection: Connection, invoice_ids: Sequence[str], *, now: datetime
 ) -> list[InvoiceView]:
-    """Return these invoices, of any project, in no certain order, by one statement."""
+    """Return these invoices of any project, in no particular order, with one statement."""
     if not invoice_ids:
         return []
     rows = connection.execute(_READ_SOME, {"invoice_ids": list(invoice_ids)})
@@ -215,7 +219,7 @@ def read_invoices(
 def _view(
     rows: Sequence[tuple[Any, ...]], now: datetime | None, *, head_number: int | None = None
 ) -> InvoiceView:
-    """`now` None: the clock does not apply. `head_number` takes the place of the stored one."""
+    """The clock is ignored if `now` is None. `head_number` replaces the stored one."""
     if head_number is None:
         head_number = rows[0][_WIDTH]
     joined = (dict(zip(_PAYMENT_NAMES, row[_WIDTH + 1 :], strict=True)) for row in rows)

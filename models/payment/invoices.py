@@ -1,4 +1,4 @@
-"""Creates invoices: the checks of an order, and the few statements that write it.
+"""Creates invoices: checks an order and writes its invoice with few statements.
 
 `invoice_view` reads invoices; `settlement` changes their status.
 """
@@ -32,7 +32,7 @@ from specd.db import Change, Db, Query, table_of
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """An order that passed the checks, with the values of its invoice. `amount` in atoms."""
+    """An order that passed the checks, with the values of its invoice. `amount` is in atoms."""
 
     project_id: str
     external_order_id: str
@@ -61,7 +61,7 @@ _project = table_of(Project)
 _wallet = table_of(Wallet)
 
 # Locked until the unit of work ends, so that the invoice is stored before a watcher moves the
-# checkpoint: a reorganisation that it finds later then concerns this invoice too.
+# checkpoint. A reorganization that the watcher finds later then includes this invoice.
 _its_head = (
     select(*columns_of(Order, _head))
     .where(
@@ -134,14 +134,15 @@ _FRESHNESS = Query(
 )
 
 FRESH = timedelta(seconds=2)
-"""A head that the watcher saw no longer ago than this is the chain's newest block. The pace of the
-watcher, which may look every 25 s, must not decide which money is older than an invoice.
+"""If the watcher saw the head at most this long ago, the head counts as the chain's newest block.
+The watcher may poll only every 25 s, and that interval must not decide which transfers precede an
+invoice.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class NewestBlock:
-    """The block that a chain showed as its newest one; `hash` is 0x + 64 lower-case hex."""
+    """The block that a chain returned as its newest. `hash` is 0x + 64 lower-case hex digits."""
 
     number: int
     hash: str
@@ -150,7 +151,7 @@ class NewestBlock:
 def find_unwatched_chain(
     db: Db, *, project_id: str, payment_method_id: str, now: datetime
 ) -> int | None:
-    """Return the chain of a payment method if no watcher has seen its head lately."""
+    """Return the chain of a payment method if no watcher has seen its head recently, else None."""
     facts = {"project_id": project_id, "payment_method_id": payment_method_id}
     row = _FRESHNESS.first(db, facts)
     if row is None:
@@ -168,7 +169,7 @@ def check_order(
     amount: str,
     payment_method_id: str,
 ) -> Order:
-    """Return the order, checked before anything is written. Raise `InvalidAmount`,
+    """Return the checked order. Nothing is written. Raise `InvalidAmount` or
     `PaymentMethodNotAllowed`.
     """
     atoms = parse_amount(amount)
@@ -196,21 +197,21 @@ def create_invoice(
     newest: NewestBlock | None = None,
     invoice_id: str | None = None,
 ) -> InvoiceView:
-    """Write the order's invoice with the next deposit address, and its first event. Its id is a
-    new one unless the caller gives it.
+    """Write the order's invoice with the next deposit address, and its first event. Its id is new
+    unless the caller gives one.
 
-    `newest`: the chain's newest block, where an endpoint has just shown it. Transfers up to that
+    `newest` is the chain's newest block if an endpoint has just returned it. Transfers up to that
     block do not pay the invoice.
 
-    Raise `OrderAttemptExists`. When the same attempt is created at the same moment, the loser's
-    insert fails on the unique constraint and its unit of work, run again, finds the winner's. So a
-    refusal has never used up an address.
+    Raise `OrderAttemptExists`. If the same attempt is created twice simultaneously, the second
+    insert violates the unique constraint; its unit of work runs again and finds the first invoice.
+    So a rejected request never uses up an address.
     """
     if order.existing_invoice_id is not None:
         raise OrderAttemptExists(invoice_id=order.existing_invoice_id)
     if order.head_hash is not None and order.head_number is not None:
         seen = NewestBlock(order.head_number, order.head_hash)
-        # An endpoint may lag behind what the watcher has seen.
+        # An endpoint may lag behind the head that the watcher has seen.
         newest = seen if newest is None else max(newest, seen, key=lambda block: block.number)
     if newest is not None and newest.number <= (order.checkpoint_number or -1):
         newest = None
@@ -260,9 +261,11 @@ def create_invoice(
 
 
 def _find_warnings(session: Session, order: Order, now: datetime) -> tuple[AttemptWarning, ...]:
-    """Return warnings of earlier attempts that are paid or can still become so, newest first.
+    """Return warnings about up to `MAX_WARNINGS` earlier attempts that are paid or can still be
+    paid, newest first.
 
-    One that the clock has expired can, because its payment may be in a block that is not read yet.
+    An attempt that has expired only by the clock can still be paid, because its payment may be in a
+    block that has not been read yet.
     """
     if order.attempt_no == 1:
         return ()
@@ -290,7 +293,7 @@ def _warn(invoice_id: str, attempt_no: int, status: str, *, is_over: bool) -> At
 
 
 def _created(view: InvoiceView) -> dict[str, Any]:
-    """Return the row of an invoice's first event."""
+    """Return the row of an invoice's first transition."""
     return {
         "invoice_id": view.id,
         "kind": "created",

@@ -1,4 +1,4 @@
-"""The pattern of API keys, which the log masks. It stands apart from what keys need to import."""
+"""The pattern of API keys, for masking them in logs. A separate module avoids heavy imports."""
 
 import re
 

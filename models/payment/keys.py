@@ -1,8 +1,8 @@
-"""API keys: `prk_test_<8 hex id>_<43 characters of secret>`, shown once, kept as a SHA-256.
+"""API keys: `prk_test_<8 hex id>_<43 characters of secret>`, shown once and stored as a SHA-256.
 
-A random 256-bit secret needs no slow hash. Several keys of a project may be active, for rotation;
-a revoked one is refused from the next request on. A key of the scope `read` may call the operations
-that need no scope, one of `write` all of them.
+A random 256-bit secret needs no slow hash. A project may have several active keys, for rotation. A
+revoked key is rejected from the next request on. A key with the scope `read` may call the
+operations without a required scope; a key with the scope `write` may call all operations.
 """
 
 import secrets
@@ -25,7 +25,7 @@ READ, WRITE = SCOPES = ("read", "write")
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The project that a request acts for, by one of its keys, and what that key may do."""
+    """The project of a request, the key that it used, and what that key may do."""
 
     project_id: str
     key_id: str
@@ -45,7 +45,9 @@ _LOCK = RowQuery(Actor, _ACTIVE.with_for_update(read=True, key_share=True, of=Ap
 def create_key(
     session: Session, *, project_id: str, now: datetime, scope: str = WRITE
 ) -> tuple[ApiKey, str]:
-    """Return a new active key and its plaintext, which is not kept. Raise `ProjectDoesNotExist`."""
+    """Return a new active key and its plaintext, which is not stored. Raise
+    `ProjectDoesNotExist`.
+    """
     access_project(session, project_id)
     key_id = secrets.token_hex(4)
     while session.get(ApiKey, key_id) is not None:
@@ -72,9 +74,9 @@ def list_keys(session: Session, *, project_id: str) -> Sequence[ApiKey]:
 
 
 def revoke_key(session: Session, *, key_id: str, now: datetime) -> ApiKey:
-    """Refuse the key from now on; a second time changes nothing. Raise `KeyDoesNotExist`.
+    """Revoke a key; revoking it again changes nothing. Raise `KeyDoesNotExist`.
 
-    The row's lock waits for the write units of the key; none begins after this unit has ended.
+    The row lock waits for write units that use the key. None starts after this unit has ended.
     """
     key = session.get(ApiKey, key_id, with_for_update=True)
     if key is None:
@@ -85,10 +87,10 @@ def revoke_key(session: Session, *, key_id: str, now: datetime) -> ApiKey:
 
 
 def find_actor(reader: Connection | Session, plaintext: str) -> Actor | None:
-    """Return the project of an active key; None for malformed, unknown, wrong and revoked.
+    """Return the actor of an active key, or None if the key is malformed, unknown or revoked.
 
-    In a write unit the key cannot be revoked before the unit ends. A key is looked up by the digest
-    of the whole, so that every wrong key takes the same time: one look into one index.
+    In a write unit, the key cannot be revoked before the unit ends. A key is looked up by its
+    digest, so that every wrong key takes the same time: one index lookup.
     """
     if SECRET.fullmatch(plaintext) is None:
         return None
@@ -103,7 +105,7 @@ def require_scope(actor: Actor, scope: str) -> None:
 
 
 def id_of(plaintext: str) -> str | None:
-    """Return the public id in a key, of any state; None for what can be no key."""
+    """Return the public id in a key, active or not, or None if the text is not a key."""
     return plaintext.split("_")[2] if SECRET.fullmatch(plaintext) else None
 
 

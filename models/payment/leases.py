@@ -1,7 +1,8 @@
-"""Leases: one row per job, which its holder renews, and which anyone takes over once it lapsed.
+"""Leases: one row per job. The holder renews it; any process can take over an expired one.
 
-A lease only saves work: two holders (a paused process, a wrong clock) must still be correct. The
-checkpoint's revision and the unique key of payments protect what the watcher writes.
+A lease only avoids duplicate work. Two simultaneous holders (a paused process, a wrong clock) must
+still be correct: the checkpoint's revision and the unique key of payments protect the watcher's
+writes.
 """
 
 from datetime import datetime, timedelta
@@ -14,15 +15,15 @@ from specd.db import upsert
 
 
 def watcher_of(chain_id: int) -> str:
-    """Return the name of the job to watch a chain."""
+    """Return the name of the job that watches a chain."""
     return f"chain_watcher:{chain_id}"
 
 
 def try_acquire(session: Session, *, name: str, holder: str, now: datetime, ttl_s: float) -> bool:
-    """Acquire or renew the lease until `now` + `ttl_s`; return False while another has it.
+    """Acquire or renew the lease until `now` + `ttl_s`. Return False if another holder has it.
 
-    One statement: of two processes that both find it lapsed, the second waits for the first one's
-    row lock, sees the new expiry, and changes nothing.
+    This is one statement: if two processes both find the lease expired, the second waits for the
+    row lock of the first, sees the new expiry, and changes nothing.
     """
     row = upsert(Lease).values(name=name, holder=holder, expires_at=now + timedelta(seconds=ttl_s))
     acquired = session.execute(
@@ -36,5 +37,5 @@ def try_acquire(session: Session, *, name: str, holder: str, now: datetime, ttl_
 
 
 def release_lease(session: Session, *, name: str, holder: str) -> None:
-    """Release the lease, unless another holder has acquired it by now."""
+    """Release the lease, unless another holder has acquired it meanwhile."""
     session.execute(delete(Lease).where(Lease.name == name, Lease.holder == holder))

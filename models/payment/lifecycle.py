@@ -21,13 +21,13 @@
 | paid             | the same, and expires_at passed                  | expired + reorged          |
 | paid, processing | a reorg moves the payment past expires_at        | expired + late             |
 
-"Amount" is that of the invoice less the tolerance of its project (`find_least`); `over` is more
-than the whole amount. "Total" counts the payments in blocks that are still part of the chain. A
-payment is on time when its block's timestamp is not after `expires_at`, so the watcher's downtime
-cannot make it late; on a canceled invoice every payment is late. A late payment counts as received
+"Amount" is that of the invoice minus the tolerance of its project (`find_least`); `over` means more
+than the full amount. "Total" is the sum of the payments in blocks that are still part of the chain.
+A payment is on time if its block's timestamp is not after `expires_at`, so downtime of the watcher
+cannot make it late. On a canceled invoice every payment is late. A late payment counts as received
 money and never makes an invoice paid. The status is a function of canonical payments, chain
-position and cancel flag: running `settle` twice, or after any order of reorganisations, gives the
-same answer.
+position and cancel flag: running `settle` twice, or after any order of reorganizations, gives the
+same result.
 """
 
 from collections import defaultdict
@@ -44,16 +44,16 @@ UNPAID, PROCESSING, PAID, EXPIRED, CANCELED = STATUSES = (
     "canceled",
 )
 UNDECIDED = (UNPAID, PROCESSING)
-"""As stored: what is in either may still become paid without a reorganisation."""
+"""Stored statuses that may still become paid without a reorganization."""
 NONE, PARTIAL, OVER, LATE, REORGED = EXCEPTIONS = ("none", "partial", "over", "late", "reorged")
 RECEIVED = (PROCESSING, PAID)
-"""The amount has arrived on time, confirmed or not."""
+"""Statuses of an invoice whose amount has arrived on time, confirmed or not."""
 MILLION = 1_000_000
 PENDING, CONFIRMED, ORPHANED = PAYMENT_STATUSES = ("pending", "confirmed", "orphaned")
 
 
 class InvoiceFacts(Protocol):
-    """The fields of an invoice that the rules need; the row of the table has them."""
+    """The fields of an invoice that the rules need. The table's rows have them."""
 
     @property
     def amount(self) -> int: ...
@@ -74,7 +74,7 @@ class InvoiceFacts(Protocol):
 
 
 class PaymentFacts(Protocol):
-    """The fields of a payment that the rules need; the row of the table has them."""
+    """The fields of a payment that the rules need. The table's rows have them."""
 
     @property
     def amount(self) -> int: ...
@@ -92,7 +92,7 @@ class PaymentFacts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What an invoice is, given its payments. Amounts in atoms."""
+    """The state of an invoice that follows from its payments. Amounts are in atoms."""
 
     status: str
     exception: str
@@ -109,10 +109,11 @@ def settle(
     checkpoint_time: datetime | None,
     now: datetime,
 ) -> Settlement:
-    """Apply the table. Pure: reads nothing, changes nothing.
+    """Apply the table above, without side effects.
 
-    `head_number` is the chain's newest block, `checkpoint_time` the timestamp of the newest block
-    the watcher has read (None: it has read nothing, so nothing expires for good yet).
+    `head_number` is the chain's newest block. `checkpoint_time` is the timestamp of the newest
+    block that the watcher has read. If it is None, nothing has been read and nothing finally
+    expires.
     """
     payments = list(payments)
     least = find_least(invoice)
@@ -155,7 +156,7 @@ def settle(
 
 
 def find_least(invoice: InvoiceFacts) -> int:
-    """Return the atoms with which the invoice is paid: its amount, less the tolerance."""
+    """Return the atoms that make the invoice paid: its amount minus the tolerance."""
     return invoice.amount - invoice.amount * invoice.tolerance_ppm // MILLION
 
 
@@ -165,8 +166,8 @@ def is_late(invoice: InvoiceFacts, payment: PaymentFacts) -> bool:
 
 
 def is_confirmed(invoice: InvoiceFacts, payment: PaymentFacts, *, head_number: int) -> bool:
-    """Return whether the payment has enough confirmations, of which its block is the first. One
-    that is confirmed stays so until its block is dropped, even if the head goes back.
+    """Return whether the payment has enough confirmations, including its block. A confirmed payment
+    stays confirmed until its block is dropped, even if the head moves back.
     """
     return (
         payment.status == CONFIRMED
@@ -175,12 +176,12 @@ def is_confirmed(invoice: InvoiceFacts, payment: PaymentFacts, *, head_number: i
 
 
 def is_past(invoice: InvoiceFacts, at: datetime | None) -> bool:
-    """Return whether `at` is after the expiry of the invoice, which itself is on time."""
+    """Return whether `at` is after the expiry. The moment of the expiry is still on time."""
     return at is not None and at > invoice.expires_at
 
 
 def status_at(invoice: InvoiceFacts, now: datetime) -> str:
-    """Return the status for readers: the clock expires an unpaid invoice without any worker."""
+    """Return the status for readers. An unpaid invoice expires by the clock, without a worker."""
     return EXPIRED if invoice.status == UNPAID and now > invoice.expires_at else invoice.status
 
 
@@ -189,7 +190,7 @@ def _was_paid(invoice: InvoiceFacts) -> bool:
 
 
 def _lost(invoice: InvoiceFacts, payments: list[PaymentFacts]) -> int:
-    """Return the on-time atoms that reorganisations took away and no later block brought back.
+    """Return the on-time atoms that reorganizations removed and no later block restored.
 
     A transaction that was dropped several times counts once.
     """

@@ -1,6 +1,6 @@
-"""The metadata of an invoice: texts under keys of the merchant's, which the service only stores.
+"""The metadata of an invoice: texts under the merchant's keys. The service only stores them.
 
-Lists, events and exports show them. The answers of the original interface do not.
+Lists, events and exports contain the metadata. Responses of the original interface do not.
 """
 
 from collections.abc import Mapping
@@ -26,8 +26,8 @@ def put_metadata(
     metadata: Mapping[str, str],
     now: datetime,
 ) -> None:
-    """Replace the metadata of an invoice. The same metadata again changes nothing. Raise
-    `InvoiceDoesNotExist`, `InvalidMetadata`.
+    """Replace the metadata of an invoice. Writing the same metadata again changes nothing. Raise
+    `InvoiceDoesNotExist` or `InvalidMetadata`.
     """
     text = _check_metadata(metadata)
     its = (Invoice.id == invoice_id.lower(), Invoice.project_id == project_id)
@@ -39,7 +39,7 @@ def put_metadata(
 
 
 def _check_metadata(metadata: Mapping[str, str]) -> str | None:
-    """Return metadata as they are stored, None for empty ones. Raise `InvalidMetadata`."""
+    """Return the stored form, or None if the metadata is empty. Raise `InvalidMetadata`."""
     if len(metadata) > MAX_KEYS:
         raise InvalidMetadata(problem=f"has more than {MAX_KEYS} keys")
     for key, value in metadata.items():

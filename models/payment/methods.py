@@ -1,4 +1,4 @@
-"""Payment methods: which token on which test chain a project accepts. Main nets never."""
+"""Payment methods: the tokens on test chains that a project accepts. Mainnets are rejected."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from models.rows import columns_of, read_rows
 from specd.db import Db
 
 MAIN_NETS = frozenset({1, 10, 56, 137, 8453, 42161, 43114})
-LARGEST_CHAIN_ID = 2**53 - 1  # exact in every JSON reader
+LARGEST_CHAIN_ID = 2**53 - 1  # exact in every JSON parser
 MAX_CONFIRMATIONS = 1000
 
 _METHOD_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
@@ -30,7 +30,7 @@ _SYMBOL = re.compile(r"[A-Za-z0-9._$-]{1,32}")
 
 
 class EnabledMethod(NamedTuple):
-    """A method that takes invoices."""
+    """A method that accepts invoices."""
 
     project_id: str
     id: str
@@ -76,9 +76,9 @@ def create_method(
     now: datetime,
     chain_name: str | None = None,
 ) -> PaymentMethod:
-    """Let a project accept a 6-decimal token.
+    """Create a payment method for a 6-decimal token.
 
-    Raise `MainNetRefused`, `InvalidMethod`, `PaymentMethodExists`, `ProjectDoesNotExist`.
+    Raise `MainNetRefused`, `InvalidMethod`, `PaymentMethodExists` or `ProjectDoesNotExist`.
     """
     access_project(session, project_id)
     chain_name = chain_name or f"Chain {chain_id}"
@@ -110,7 +110,7 @@ def create_method(
 
 
 def check_chain_id(chain_id: int) -> None:
-    """Raise `MainNetRefused` for a main net and `InvalidMethod` for what is no chain id."""
+    """Raise `MainNetRefused` for a mainnet and `InvalidMethod` for an invalid chain id."""
     if chain_id in MAIN_NETS:
         raise MainNetRefused(chain_id=chain_id)
     if not 1 <= chain_id <= LARGEST_CHAIN_ID:
@@ -118,7 +118,7 @@ def check_chain_id(chain_id: int) -> None:
 
 
 def is_symbol(text: str) -> bool:
-    """Return whether a payment method can have this symbol."""
+    """Return whether the text is a valid token symbol."""
     return _SYMBOL.fullmatch(text) is not None
 
 
@@ -130,20 +130,20 @@ def list_methods(db: Db, *, project_id: str) -> Sequence[MethodRow]:
 def set_disabled(
     session: Session, *, project_id: str, method_id: str, disabled_at: datetime | None
 ) -> PaymentMethod:
-    """Let a method take no new invoices since a time, or take them again (None).
+    """Disable a method for new invoices, or enable it again if `disabled_at` is None.
 
-    Raise `ProjectDoesNotExist`, `PaymentMethodDoesNotExist`.
+    Raise `ProjectDoesNotExist` or `PaymentMethodDoesNotExist`.
     """
     access_project(session, project_id)
     method = session.get(PaymentMethod, (project_id, method_id))
     if method is None:
         raise PaymentMethodDoesNotExist(id=method_id)
-    if disabled_at is None or method.disabled_at is None:  # the first time stays
+    if disabled_at is None or method.disabled_at is None:  # keep the first time
         method.disabled_at = disabled_at
     session.flush()
     return method
 
 
 def find_enabled(connection: Connection) -> Sequence[EnabledMethod]:
-    """Return the methods of all projects that take new invoices, chain by chain."""
+    """Return the methods of all projects that accept new invoices, ordered by chain."""
     return read_rows(EnabledMethod, connection.execute(_ENABLED))

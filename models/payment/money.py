@@ -1,4 +1,4 @@
-"""Amounts: decimal text of the token outside, whole atoms inside. No float, no Decimal."""
+"""Amounts: decimal text of the token outside, whole atoms inside, never a float or a Decimal."""
 
 import re
 
@@ -13,8 +13,8 @@ _AMOUNT = re.compile(r"(0|[1-9][0-9]{0,71})(?:\.([0-9]{1,6}))?")
 def parse_amount(text: str) -> int:
     """Return the atoms of a positive token amount such as "1.5" (6 decimals: 1500000).
 
-    Raise `MalformedAmount` for a text outside the pattern (full match: no trailing newline, ASCII
-    digits only) and `InvalidAmount` for zero and for more than 2**256 - 1 atoms.
+    Raise `MalformedAmount` if the text does not match the pattern (full match: no trailing newline,
+    ASCII digits only). Raise `InvalidAmount` for zero and for more than 2**256 - 1 atoms.
     """
     match = _AMOUNT.fullmatch(text)
     if match is None:

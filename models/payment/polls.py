@@ -1,7 +1,7 @@
 """The long polls of one process, by the project whose events they wait for.
 
-One query finds the projects that have new events and wakes their polls, each of which then reads by
-its own filters.
+One query finds the projects that have new events and wakes their polls. Each poll then reads with
+its filters.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from models.payment.event_list import find_heads
 from models.payment.event_log import log_of
 
 Woken = asyncio.Future[None]
-"""Done as soon as the project may have an event that was not there when it was made."""
+"""Done as soon as the project may have an event newer than the future."""
 
 
 class Polls:
-    """The polls of one process, by the ids of projects. `tail.database` is set before the first."""
+    """The polls of one process, by project id. Set `tail.database` before the first poll."""
 
     def __init__(self) -> None:
         self.tail = LogTail(self._watched, self._read)
@@ -34,7 +34,7 @@ class Polls:
 
     @contextmanager
     def joined(self, project_id: str) -> Iterator[Woken]:
-        """Yield a future that the next event wakes, also one that comes before the first read."""
+        """Yield a future that the next event completes, even an event before the first read."""
         woken: Woken = asyncio.get_running_loop().create_future()
         with self._lock:
             self._waiting[project_id].add(woken)
@@ -53,7 +53,7 @@ class Polls:
             return [p for p in self._waiting if logs is None or log_of(p) in logs]
 
     def _read(self, db: Connection, watched: list[str]) -> Iterator[Callable[[], None]]:
-        """Yield the call that wakes the polls of projects whose newest event has changed."""
+        """Yield the call that wakes the polls of the projects whose newest event has changed."""
         heads = find_heads(db, watched)
         with self._lock:
             heads = {p: head for p, head in heads.items() if p in self._waiting}

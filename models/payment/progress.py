@@ -1,4 +1,4 @@
-"""How far the watchers have read each chain, and who watches: for the operator's metrics."""
+"""Metrics for the operator: how far each chain was read, and which process watches it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from models.rows import columns_of, read_rows
 
 @dataclass(frozen=True, slots=True)
 class ChainProgress:
-    """A chain that is watched: its newest block that a watcher has seen, and when, and the last one
-    that was read. The chain's time up to which all is read is `read_until`.
+    """The progress of a watched chain: the last block read, the newest block that a watcher has
+    seen, and when. Everything up to the chain time `read_until` has been read.
     """
 
     chain_id: int
@@ -27,8 +27,8 @@ class ChainProgress:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The invoices of a chain that have not joined the others yet, when the oldest of them was
-    created, and how many are read again.
+    """The number of a chain's invoices that still catch up, the creation time of the oldest of
+    them, and the number of invoices that are read again.
     """
 
     newcomers: int
@@ -38,7 +38,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class LeaseRow:
-    """Who has a job, and when the lease lapses unless it is renewed."""
+    """The holder of a job, and when the lease expires unless it is renewed."""
 
     name: str
     holder: str
@@ -48,8 +48,8 @@ class LeaseRow:
 def find_progress(
     reader: Connection, is_configured: Callable[[int], bool]
 ) -> tuple[Sequence[int], Sequence[ChainProgress]]:
-    """Return the chains that are to be watched, those of methods with an endpoint, and the progress
-    of those that have been read before.
+    """Return the chains that must be watched (payment methods use them and an endpoint is
+    configured), and the progress of those that have been read before.
     """
     chains = [chain for chain in receivers.find_chains(reader) if is_configured(chain)]
     query = select(*columns_of(ChainProgress, ChainHead)).where(ChainHead.chain_id.in_(chains))
@@ -58,7 +58,7 @@ def find_progress(
 
 
 def find_waiting(reader: Connection, chain_id: int) -> Waiting:
-    """Return how many invoices have blocks to read for them alone (partial indexes)."""
+    """Return how many invoices have blocks that are read for them alone (partial indexes)."""
     its = Invoice.chain_id == chain_id
     new = select(func.count(), func.min(Invoice.created_at))
     newcomers, oldest = reader.execute(new.where(its, Invoice.catch_up_block.is_not(None))).one()
@@ -67,7 +67,7 @@ def find_waiting(reader: Connection, chain_id: int) -> Waiting:
 
 
 def find_leases(reader: Connection) -> Sequence[LeaseRow]:
-    """Return all leases, lapsed or not."""
+    """Return all leases, including expired ones."""
     return read_rows(
         LeaseRow, reader.execute(select(*columns_of(LeaseRow, Lease)).order_by(Lease.name))
     )

@@ -1,4 +1,4 @@
-"""Merchants' projects. Made by the operator; HTTP callers only use them."""
+"""Merchants' projects. The operator creates them; HTTP callers only use them."""
 
 import re
 import uuid
@@ -22,7 +22,7 @@ _TOLERANCE = re.compile(r"([0-9]{1,2})(?:\.([0-9]{1,4}))?\s?%")
 
 
 class ProjectRow(NamedTuple):
-    """A project; `methods` counts those that take invoices. `tolerance_ppm` is in millionths."""
+    """A project. `methods` counts its enabled methods. `tolerance_ppm` is in millionths."""
 
     id: str
     name: str
@@ -52,10 +52,10 @@ def read_project_name(db: Db, project_id: str) -> str:
 
 
 def create_project(session: Session, *, name: str, xpub: str, now: datetime) -> Project:
-    """Return a new project whose invoices are paid to children of `xpub`.
+    """Return a new project whose invoices are paid to addresses derived from `xpub`.
 
-    Projects may share an xpub; they then share the counter of its addresses as well. Raise
-    `InvalidName`, `InvalidXpub`, `PrivateKeyRefused`.
+    Projects may share an xpub, and then share its address counter. Raise `InvalidName`,
+    `InvalidXpub` or `PrivateKeyRefused`.
     """
     if not name.strip() or len(name) > NAME_MAX or not name.isprintable():
         raise InvalidName()
@@ -70,7 +70,7 @@ def create_project(session: Session, *, name: str, xpub: str, now: datetime) -> 
 
 
 def check_tolerance(text: str) -> int:
-    """Return the millionths of a percentage such as `0.1%`, or 0 for `none`. Raise
+    """Return a percentage such as `0.1%` in millionths, or 0 for `none`. Raise
     `InvalidTolerance`.
     """
     if text == "none":
@@ -90,7 +90,7 @@ def write_tolerance(ppm: int) -> str:
 
 
 def set_tolerance(session: Session, *, project_id: str, ppm: int) -> None:
-    """Set the part of an amount that may be missing from a paid invoice, for invoices that are
+    """Set the part of an amount that may be missing from a paid invoice. It applies to invoices
     created from now on. Raise `ProjectDoesNotExist`.
     """
     access_project(session, project_id).tolerance_ppm = ppm

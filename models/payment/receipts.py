@@ -1,8 +1,9 @@
-"""The payments of a project in the order of their receipt: a line of the books for each.
+"""The payments of a project in order of receipt, one line of the books for each.
 
-A payment is received when the service stores it (`detected_at`). So a period that is over gets no
-further lines, also if the block of a payment is older. Payments whose block a reorganization has
-dropped are left out. An index finds a page, however many payments there are.
+The time of receipt is when the service stored the payment (`detected_at`), so a new payment never
+adds a line to a past period, even if its block is older. A payment is left out while its block is
+dropped by a reorganization; if the block returns, the payment has its first time of receipt. An
+index finds a page regardless of the number of payments.
 """
 
 from collections.abc import Sequence
@@ -25,16 +26,16 @@ _LISTED = IndexRange([_its.project_id], [_its.detected_at, _its.id])
 _UNOWNED = IndexRange(
     [without_index(_invoice.project_id)], [without_index(_its.detected_at), without_index(_its.id)]
 )
-"""Rows without a project of their own, which are few. The same index finds them."""
+"""Rows whose project is null, which are few. The same index finds them."""
 
 _ALL = 2**62
-"""A limit that keeps the order in a subquery, and so the index."""
+"""A limit that makes a subquery keep its order, and so use the index."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiptFilter:
-    """Which payments of a project are listed; None: all. Times are Unix milliseconds: from the
-    first on, before the second. `is_ascending`: the oldest comes first.
+    """Filter of a project's payments; None means no filter. Times are Unix milliseconds: from the
+    first (inclusive) to the second (exclusive). `is_ascending` puts the oldest first.
     """
 
     project_id: str
@@ -44,7 +45,7 @@ class ReceiptFilter:
 
 
 class Position(NamedTuple):
-    """The place of a payment in the list: Unix milliseconds and the number of its row."""
+    """The position of a payment in the list: Unix milliseconds and the row id."""
 
     detected_at: int
     id: int
@@ -78,7 +79,7 @@ class Receipt:
 
     @property
     def position(self) -> Position:
-        """The place of the payment in the list."""
+        """The position of the payment in the list."""
         return Position(UtcMs.to_ms(self.detected_at), self.id)
 
 
@@ -96,7 +97,7 @@ _READ = select(*_OF_PAYMENT, *_OF_INVOICE).join_from(
 def list_receipts(
     connection: Connection, wanted: ReceiptFilter, *, after: Position | None, limit: int
 ) -> Sequence[Receipt]:
-    """Return the payments behind a place, at most `limit`."""
+    """Return up to `limit` payments after a position."""
     places = _find(connection, wanted, after, limit=limit)
     rows = connection.execute(_READ.where(_its.id.in_([place.id for place in places])))
     read = {receipt.id: receipt for receipt in read_rows(Receipt, rows)}
@@ -104,7 +105,7 @@ def list_receipts(
 
 
 def require_at_most(connection: Connection, wanted: ReceiptFilter, most: int) -> None:
-    """Raise `TooManyPayments` if more payments are listed."""
+    """Raise `TooManyPayments` if more than `most` payments match."""
     if len(_find(connection, wanted, None, limit=most + 1)) > most:
         raise TooManyPayments(most=most)
 

@@ -1,7 +1,8 @@
-"""What the chain watcher looks for: the chains, tokens and invoices, and how far each was read.
+"""The input of the chain watcher: chains, tokens and invoices, and how far each has been read.
 
-Reads take a connection and may run outside a transaction: the checkpoint's revision, read before
-them and swapped in the writing transaction, proves that they are still true (see `checkpoints`).
+Reads use a connection and may run outside a transaction. The checkpoint's revision is read before
+them and swapped in the writing transaction, which proves that they are still valid (see
+`checkpoints`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -38,11 +39,11 @@ READ_ANEW_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """One invoice as the chain sees it.
+    """An invoice's address on the chain, and which transfers to it count.
 
-    Transfers in `after_block` and below were there before the address was handed out, as were those
-    dated long before the chain's time at that moment, `handed_out_at`; and those dated after
-    `monitoring_ends_at` come too late: none of them are its.
+    Transfers in `after_block` and below preceded the invoice and do not count. The same applies to
+    transfers dated long before `handed_out_at`, the chain's time when the address was handed out.
+    Transfers dated after `monitoring_ends_at` are too late.
     """
 
     invoice_id: str
@@ -55,10 +56,10 @@ class Receiver:
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """An invoice with blocks to read for it alone, and its start on the chain.
+    """An invoice with blocks that are read for it alone, and where reading starts.
 
-    It is not read together with the others yet, or with `is_rereading`, its blocks are read again.
-    `creation_block`, `creation_head` and `rereads` as in the table.
+    Either it still catches up with the others, or, if `is_rereading`, its blocks are read again.
+    `creation_block`, `creation_head` and `rereads` are as in the table.
     """
 
     receiver: Receiver
@@ -94,14 +95,14 @@ _RECEIVER = (
 
 
 def find_chains(reader: Connection) -> list[int]:
-    """Return the chains that any project's method names."""
+    """Return the chains of all payment methods."""
     return list(
         reader.scalars(select(PaymentMethod.chain_id).distinct().order_by(PaymentMethod.chain_id))
     )
 
 
 def find_tokens(reader: Connection, chain_id: int, *, since: datetime) -> list[str]:
-    """Return the tokens of the joined invoices that were monitored at `since`."""
+    """Return the tokens of the invoices on the chain that were monitored at `since`."""
     waits = (
         select(Invoice.id)
         .where(
@@ -115,11 +116,11 @@ def find_tokens(reader: Connection, chain_id: int, *, since: datetime) -> list[s
 
 
 def is_awaited(reader: Connection, chain_id: int) -> bool:
-    """Return whether blocks of this chain matter now: an invoice may still be paid in time, a
-    payment is not confirmed yet, or an invoice has blocks to catch up with.
+    """Return whether blocks of this chain matter now: an invoice is unpaid, a payment is not
+    confirmed yet, or an invoice has blocks to catch up with or to read again.
     """
     waits = (
-        # Literals, or neither database uses the partial indexes.
+        # Literals, because otherwise neither database uses the partial indexes.
         select(Invoice.id).where(
             Invoice.chain_id == chain_id, Invoice.status == literal(UNPAID, literal_execute=True)
         ),
@@ -135,11 +136,12 @@ def is_awaited(reader: Connection, chain_id: int) -> bool:
 def find_receivers(
     reader: Connection, chain_id: int, *, since: datetime, limit: int | None
 ) -> list[Receiver]:
-    """Return up to `limit` (None: all) of the joined invoices that were monitored at `since`.
+    """Return up to `limit` of the caught-up invoices that were monitored at `since`, or all if
+    `limit` is None.
 
-    `since` is the checkpoint's block time, not the clock: a watcher that was down for a week still
-    reads that week for the invoices that were open in it. The index on monitoring_ends_at serves
-    it, so closed invoices cost nothing.
+    `since` is the time of the checkpoint's block, not the clock. After a week of downtime, a
+    watcher therefore still reads that week for the invoices that were open in it. The index on
+    monitoring_ends_at skips closed invoices.
     """
     query = select(*_RECEIVER).where(
         Invoice.chain_id == chain_id,
@@ -152,11 +154,11 @@ def find_receivers(
 def match_receivers(
     reader: Connection, chain_id: int, *, since: datetime, addresses: Collection[str]
 ) -> list[Receiver]:
-    """Return those of the joined invoices that own one of `addresses` (EIP-55)."""
+    """Return the caught-up invoices that have one of `addresses` (EIP-55)."""
     query = select(*_RECEIVER).where(
         Invoice.chain_id == chain_id,
         id_in(Invoice.deposit_address, sorted(addresses)),
-        # The index of addresses finds them. Too many invoices are monitored.
+        # The index of addresses finds them. Too many invoices are monitored for the other index.
         without_index(Invoice.monitoring_ends_at) >= UtcMs.to_ms(since),
         Invoice.catch_up_block.is_(None),
     )
@@ -164,8 +166,8 @@ def match_receivers(
 
 
 def find_newcomers(reader: Connection, chain_id: int, *, limit: int) -> list[Newcomer]:
-    """Return the invoices that have to catch up with the checkpoint, newest first, and those whose
-    blocks are read again, up to `limit` of each: neither list takes the other's place.
+    """Return the invoices that must catch up with the checkpoint, newest first, and those whose
+    blocks are read again, lowest block first. There are up to `limit` of each.
     """
     new = _newcomers(Invoice.catch_up_block, is_rereading=False).where(
         Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None)
@@ -198,19 +200,19 @@ def _newcomers(
 
 
 def anchor(session: Session, anchors: Mapping[str, int]) -> None:
-    """Store the block right before each invoice's first one; it is on the chain."""
+    """Store the block before each invoice's first block. It is known to be on the chain."""
     found = {"creation_head": None, "creation_head_hash": None}
     for invoice_id, block in anchors.items():
         _update(session, Invoice.id == invoice_id, creation_block=block, **found)
 
 
 def note_caught_up(session: Session, invoice_ids: Sequence[str], *, next_block: int | None) -> None:
-    """Note that newcomers are read up to before `next_block`; None: they join the others."""
+    """Record that newcomers are read to just before `next_block`, or caught up if it is None."""
     _update(session, id_in(Invoice.id, invoice_ids), catch_up_block=next_block)
 
 
 def put_off(session: Session, invoice_ids: Sequence[str]) -> None:
-    """Let newcomers join the others, and have the blocks that they have not read yet read again."""
+    """End the catching up of newcomers, and schedule a rescan of the blocks not read yet."""
     next_block = func.coalesce(Invoice.reread_block, Invoice.catch_up_block)
     lower = case((Invoice.catch_up_block < next_block, Invoice.catch_up_block), else_=next_block)
     _update(session, id_in(Invoice.id, invoice_ids), reread_block=lower, catch_up_block=None)
@@ -226,16 +228,16 @@ def send_back(session: Session, starts: Mapping[str, int]) -> None:
 def note_reread(
     session: Session, invoice_ids: Sequence[str], *, first: int, next_block: int | None
 ) -> None:
-    """Note that invoices were read again from `first` to before `next_block`; None: to the end. One
-    that was sent back below `first` meanwhile stays there.
+    """Record that invoices were read again from `first` to just before `next_block`, or to the end
+    if it is None. An invoice that was sent back below `first` meanwhile is unchanged.
     """
     as_read = (without_index(Invoice.reread_block) >= first) | (Invoice.reread_block == UNREAD)
     _update(session, id_in(Invoice.id, invoice_ids), as_read, reread_block=next_block)
 
 
 def go_back(session: Session, chain_id: int, *, to: BlockMark, since: datetime) -> None:
-    """After a walk back to block `to`, move the start of the invoices monitored at `since` down to
-    that block, and have newcomers read on right above it at the latest.
+    """After a walk back to block `to`, move the creation block of the invoices monitored at `since`
+    down to `to`. Newcomers and rereads continue right above it at the latest.
     """
     its = Invoice.chain_id == chain_id
     above = (Invoice.monitoring_ends_at >= since) & (Invoice.creation_block > to.number)
@@ -249,7 +251,7 @@ def go_back(session: Session, chain_id: int, *, to: BlockMark, since: datetime) 
 
 
 def send_back_to_start(session: Session, chain_id: int, *, since: datetime) -> None:
-    """Make every invoice monitored at `since` a newcomer whose start on the chain is unknown."""
+    """Make every invoice monitored at `since` a newcomer with an unknown start on the chain."""
     _update(
         session,
         Invoice.chain_id == chain_id,
@@ -267,10 +269,12 @@ def send_back_to_start(session: Session, chain_id: int, *, since: datetime) -> N
 def read_anew(
     session: Session, chain_id: int, *, expired_at: datetime, ended_at: datetime | None
 ) -> int:
-    """Have the blocks of invoices whose time is over read again, once each; return how many.
+    """Schedule a rescan of all blocks of invoices that have ended: once after the expiry, and once
+    after the monitoring. Return how many rescans were scheduled.
 
-    These are the unpaid ones that expired before `expired_at`, and with `ended_at` all whose
-    monitoring ended before that. Meanwhile they are read together with the others, too.
+    The first applies to unpaid invoices that expired before `expired_at`, the second, with
+    `ended_at`, to all invoices whose monitoring ended before it; each call handles up to
+    `READ_ANEW_AT_ONCE` of both. Meanwhile they are also read together with the others.
     """
     start = func.coalesce(Invoice.creation_block + 1, UNREAD)
     joined = Invoice.catch_up_block.is_(None)
@@ -286,7 +290,7 @@ def read_anew(
     ]
     if ended_at is not None:
         over = _MONITORED.rows(chain_id, before=(UtcMs.to_ms(ended_at),))
-        # Literal, or neither database uses the partial index.
+        # A literal, because otherwise neither database uses the partial index.
         is_due = Invoice.rereads < literal(2, literal_execute=True)
         due.append((2, _MONITORED, over & joined & is_due))
     sent = 0

@@ -1,4 +1,4 @@
-"""An invoice as JSON, in answers and in events: amounts are digit strings, times milliseconds."""
+"""Invoices as JSON, in responses and events: amounts are digit strings, times milliseconds."""
 
 from dataclasses import asdict
 from typing import Any, Final
@@ -13,7 +13,7 @@ ENVIRONMENT: Final = "test"
 
 
 def render_invoice(view: InvoiceView, *, most_payments: int | None = None) -> dict[str, Any]:
-    """Return the document's Invoice, with at most the newest `most_payments` of its payments."""
+    """Return the document's Invoice, with only the newest `most_payments` of its payments."""
     omitted = 0 if most_payments is None else max(0, len(view.payments) - most_payments)
     return {
         "id": view.id,
@@ -48,15 +48,14 @@ def render_invoice(view: InvoiceView, *, most_payments: int | None = None) -> di
 
 
 def render_with_notes(view: InvoiceView, *, most_payments: int | None = None) -> dict[str, Any]:
-    """Return the document's Invoice as lists, events and exports show it: with the
-    tolerated atoms, the merchant's metadata and resolution, if there are any, and whether transfers
-    were left out.
+    """Return the document's Invoice with the notes of `render_notes`, as lists, events and exports
+    contain it.
     """
     return render_invoice(view, most_payments=most_payments) | render_notes(view)
 
 
 def render_notes(view: InvoiceView) -> dict[str, Any]:
-    """Return the properties of an invoice that the original interface does not have."""
+    """Return the properties of an invoice that the original interface does not have, if set."""
     metadata, resolution = view.metadata, view.resolved
     tolerated = view.amount_tolerated
     return {
@@ -95,7 +94,7 @@ def render_payment(view: PaymentView) -> dict[str, Any]:
 
 
 def render_receipt(receipt: Receipt) -> dict[str, Any]:
-    """Return a received payment with its invoice, for exports."""
+    """Return a payment with its invoice, for exports."""
     return {
         "received_at": UtcMs.to_ms(receipt.detected_at),
         "amount": str(receipt.amount),

@@ -1,4 +1,4 @@
-"""The operator's means to have an invoice or a chain read again, and to forget a chain.
+"""Commands for the operator: read an invoice's or a chain's blocks again, or forget a chain.
 
 Reading again is safe: a transfer is identified by its log and block, and counts once.
 """
@@ -16,7 +16,7 @@ from models.ranges import without_index
 
 
 def rescan_invoice(session: Session, invoice_id: str) -> None:
-    """Have all blocks of an invoice read again. Raise `InvoiceDoesNotExist`."""
+    """Schedule a rescan of all blocks of an invoice. Raise `InvoiceDoesNotExist`."""
     if not _send_back(session, update(Invoice).where(Invoice.id == invoice_id.lower()), -1):
         raise InvoiceDoesNotExist()
 
@@ -24,9 +24,9 @@ def rescan_invoice(session: Session, invoice_id: str) -> None:
 def rescan_chain(
     session: Session, chain_id: int, *, from_block: int, since: datetime, token: str | None = None
 ) -> int:
-    """Have the blocks from `from_block` on read again for all invoices that were monitored at
-    `since`, the time of that block; return how many invoices these are. With `token`, only for
-    invoices of that token.
+    """Schedule a rescan from `from_block` for all invoices that were monitored at `since`, the time
+    of that block. Return the number of these invoices. With `token`, rescan only invoices in that
+    token.
     """
     monitored = update(Invoice).where(
         Invoice.chain_id == chain_id, Invoice.monitoring_ends_at >= since
@@ -37,10 +37,10 @@ def rescan_chain(
 
 
 def forget_chain(session: Session, chain_id: int) -> int:
-    """Forget which chain this is and how far it was read; return how many invoices lose payments.
+    """Forget the identity and the checkpoint of a chain. Return how many invoices lose payments.
 
-    Open invoices lose the payments that they received, and each is read anew, from its time on, on
-    the chain that the endpoints show then. Raise `ChainIsUnknown`.
+    Every invoice that was monitored at the checkpoint, paid or not, loses its payments. It is then
+    read from its creation time on, on the chain that the endpoints serve. Raise `ChainIsUnknown`.
     """
     checkpoint = checkpoints.find_checkpoint(session, chain_id)
     if checkpoint is None or not checkpoints.forget_chain(session, chain_id):
@@ -52,8 +52,8 @@ def forget_chain(session: Session, chain_id: int) -> int:
 
 
 def _send_back(session: Session, wanted: Update, from_block: int) -> int:
-    """Have invoices read again from `from_block` on, but not from before their first block. They
-    are read through all endpoints, and meanwhile together with the others, too.
+    """Schedule a rescan of invoices from `from_block`, but not from before their first block. The
+    rescan uses all endpoints. Meanwhile the invoices are also read together with the others.
     """
     begin = greatest(func.coalesce(Invoice.creation_block + 1, UNREAD), from_block)
     start = case((Invoice.reread_block < begin, Invoice.reread_block), else_=begin)

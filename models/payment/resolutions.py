@@ -1,7 +1,8 @@
-"""The resolution of an invoice: how the merchant closed one whose money needs a person.
+"""The resolution of an invoice: how the merchant closed an invoice whose money needs attention.
 
-It changes neither the status nor the amounts, which are those of the chain. When another payment
-counts, or one counts no more, the settlement takes the resolution off: it was made without knowing.
+It does not change the status or the amounts, which follow from the chain. The settlement removes
+the resolution when a payment begins or ceases to count, or when the status or the exception
+changes, because the merchant could not know that.
 """
 
 import json
@@ -31,7 +32,7 @@ def resolve_invoice(
     now: datetime,
 ) -> InvoiceView:
     """Close an invoice and return it. The same resolution again changes nothing. Raise
-    `InvoiceDoesNotExist`, `InvoiceNotResolvable`.
+    `InvoiceDoesNotExist` or `InvoiceNotResolvable`.
     """
     invoice = session.scalars(
         select(Invoice)
@@ -65,7 +66,7 @@ def resolve_invoice(
 
 
 def _require_final(invoice: Invoice) -> None:
-    """Raise `InvoiceNotResolvable` if the invoice is open, or no money has ever come."""
+    """Raise `InvoiceNotResolvable` if the invoice is open, or if no money has arrived for it."""
     is_open = invoice.status in lifecycle.UNDECIDED
     has_money = invoice.amount_paid or invoice.amount_pending
     if is_open or not (has_money or invoice.exception == lifecycle.REORGED):

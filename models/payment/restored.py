@@ -1,4 +1,4 @@
-"""What the payment service must leave out after a restore: addresses are never handed out twice."""
+"""After a restore: skip addresses and ids that may have been used after the backup."""
 
 from sqlalchemy import update
 from sqlalchemy.orm import Session
@@ -10,8 +10,8 @@ from specd.db import table_of
 
 
 def skip_handed_out(session: Session, *, addresses: int, events: int) -> int:
-    """Leave out so many addresses of each wallet, and so many numbers of events. Return the number
-    of wallets.
+    """Skip `addresses` addresses of each wallet and `events` ids of events and webhook attempts.
+    Return the number of wallets.
     """
     moved = update(Wallet).values(next_address_index=Wallet.next_address_index + addresses)
     for numbered in (Event, WebhookAttempt):

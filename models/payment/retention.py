@@ -1,4 +1,4 @@
-"""How long the payment service keeps its rows."""
+"""The retention rules of the payment service."""
 
 from sqlalchemy import exists
 
@@ -18,7 +18,7 @@ _HAS_DELIVERIES = exists().where(WebhookDelivery.endpoint_id == WebhookEndpoint.
 _HAS_ATTEMPTS = exists().where(WebhookAttempt.endpoint_id == WebhookEndpoint.id)
 
 RULES: tuple[Rule, ...] = (
-    # The key of an invoice that is still open is needed however old it is.
+    # The key of an open invoice is needed regardless of its age.
     older_than(
         IdempotencyKey.created_at,
         "idempotency",
@@ -55,7 +55,7 @@ RULES: tuple[Rule, ...] = (
         days=30,
         only=~_HAS_DELIVERIES & ~_HAS_ATTEMPTS,
     ),
-    # By number of blocks: what a reorganisation can no longer reach.
+    # By number of blocks: a reorganization can no longer reach these.
     Rule("chain_block", None, lambda session, _, n: checkpoints.try_forget_some(session, n)),
 )
 PERMANENT = {
@@ -70,4 +70,4 @@ PERMANENT = {
     "lease": "one row for each job, written over",
     "worker_heartbeat": "one row for each worker, written over",
 }
-"""The other tables that contain a time, each with the reason why its rows stay."""
+"""The other tables with a time column, each with the reason why its rows are kept."""

@@ -1,13 +1,13 @@
-"""The two functions that change the row of an invoice: one settles it, the other cancels it.
+"""The two functions that change the status of an invoice: settle and cancel.
 
-Both lock the row before they read and write, so that a cancel and a payment at the same time agree
-on one outcome; both append one `invoice_event` per transition in the same transaction, and the
-merchant's events.
+Both lock the row before they read and write, so that a simultaneous cancel and payment have one
+outcome. Both append one `invoice_event` per transition, and the merchant's events, in the same
+transaction.
 
-The events of one settlement, in their order: `invoice.payment_reorged` for each payment that counts
-no more, `invoice.payment_received` for each that counts now, both in the order of the chain, then
-those of the transition (`kinds_of`). So the sum of what was received less what was reorged is
-always `amount_paid` and `amount_pending` together.
+A settlement emits its events in this order: `invoice.payment_reorged` for each payment that no
+longer counts, `invoice.payment_received` for each that counts now, both in chain order, then the
+events of the transition (`kinds_of`). So the received amounts minus the reorged amounts always
+equal `amount_paid` plus `amount_pending`.
 """
 
 import json
@@ -51,7 +51,7 @@ _CANCEL = Change(
 
 
 class _PaymentRow(NamedTuple):
-    """A payment; fits `PaymentFacts`."""
+    """The columns of a payment that `PaymentFacts` requires, and more."""
 
     id: int
     amount: int
@@ -64,7 +64,7 @@ class _PaymentRow(NamedTuple):
     block_timestamp: datetime
 
 
-# Plain columns: an invoice may have thousands of payments, and most are as they were.
+# Plain columns: an invoice may have thousands of payments, and most are unchanged.
 _PAYMENTS = (
     select(*columns_of(_PaymentRow, Payment))
     .where(Payment.invoice_id == bindparam("its_id"))
@@ -83,11 +83,10 @@ def apply_settlement(
     checkpoint_time: datetime | None,
     now: datetime,
 ) -> Settlement:
-    """Recompute one invoice from its payment rows and store what changed.
+    """Recompute one invoice from its payment rows and store the changes.
 
-    The payments are read after the row is locked, so the second of two settlements sees everything
-    the first one wrote. Flush new and orphaned payments before calling. Raise
-    `InvoiceDoesNotExist`.
+    The payments are read after the row is locked, so the second of two settlements sees all writes
+    of the first. Flush new and orphaned payments before the call. Raise `InvoiceDoesNotExist`.
     """
     invoice = session.scalars(
         select(Invoice)
@@ -133,7 +132,7 @@ def apply_settlement(
 
 
 def _may_expire(invoice: Invoice) -> bool:
-    """Return whether all its blocks were read a second time, or it has expired for good before."""
+    """Return whether the last rescan of its blocks is complete, or it has already expired."""
     return invoice.status == lifecycle.EXPIRED or (
         invoice.rereads > 0 and invoice.reread_block is None
     )
@@ -142,7 +141,7 @@ def _may_expire(invoice: Invoice) -> bool:
 def _events(
     view: InvoiceView, reorged: list[int], received: list[int], *, before: tuple[str, str]
 ) -> Iterator[InvoiceChanged]:
-    """Yield the events of a settlement in their order; `view` is the invoice after it."""
+    """Yield the events of a settlement in order. `view` is the invoice after it."""
     payments = {payment.id: payment for payment in view.payments}
     for payment_id in reorged:
         yield InvoicePaymentReorged(view, payments[payment_id])
@@ -155,8 +154,8 @@ def _events(
 def _change_payments(
     session: Session, invoice: Invoice, payments: Sequence[_PaymentRow], *, head_number: int
 ) -> tuple[list[int], list[int]]:
-    """Write whether each payment is confirmed, late and counted. Return the ids of those that
-    ceased to count, and of those that began to, both in the order of the chain.
+    """Store whether each payment is confirmed, late and counted. Return the ids of the payments
+    that no longer count, and of those that count now, both in chain order.
     """
     reorged: list[int] = []
     received: list[int] = []
@@ -184,9 +183,10 @@ def cancel_invoice(
 ) -> InvoiceView:
     """Cancel an unpaid invoice for which no payment was detected.
 
-    One conditional update closes the race with the watcher: either it has written the payment
-    first, the condition fails and the cancel is refused, or it finds the invoice canceled and the
-    payment is late. Raise `InvoiceDoesNotExist`, `InvoiceNotCancelable`.
+    One conditional update resolves the race with the watcher. If the watcher has written the
+    payment first, the condition fails and the cancel is rejected. Otherwise the watcher finds the
+    invoice canceled, and the payment is late. Raise `InvoiceDoesNotExist` or
+    `InvoiceNotCancelable`.
     """
     values = {"its_id": invoice_id.lower(), "its_project": project_id, "now": now}
     is_canceled = _CANCEL.run(session, values) == 1
@@ -207,7 +207,9 @@ def _record(
     now: datetime,
     head_number: int | None = None,
 ) -> None:
-    """Append the transition; its kind is the new exception where that changed, else the status."""
+    """Append the transition. Its kind is the new exception if that changed to partial, late or
+    reorged, and the status otherwise.
+    """
     unusual = (lifecycle.PARTIAL, lifecycle.LATE, lifecycle.REORGED)
     is_unusual = invoice.exception != before[1] and invoice.exception in unusual
     facts = {

@@ -1,4 +1,5 @@
-"""Every table of the payment service, with the constraints that decide races. Rules live beside it.
+"""The tables of the payment service, except webhooks and test helpers, with the constraints that
+decide races.
 
 Times are aware UTC datetimes (stored as Unix milliseconds), amounts are whole atoms (`Atoms`).
 """
@@ -32,10 +33,10 @@ UUID = String(36)
 
 
 class Wallet(PaymentBase):
-    """An account-level extended public key and the counter that hands out its children.
+    """An account-level extended public key and the index of its next unused address.
 
-    The counter belongs to the key, not to the project: two projects that share a key share the
-    sequence too, so no address is ever given out twice.
+    The index belongs to the key, not to the project: two projects that share a key share the
+    sequence, so no address is assigned twice.
     """
 
     __tablename__ = "wallet"
@@ -55,13 +56,13 @@ class Project(PaymentBase):
     # The part of an amount that may be missing from a paid invoice, in millionths.
     tolerance_ppm: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcMs)
-    # The last event of the project that is kept no more; null: all are kept.
+    # The last expired event of the project, or null if all events are kept.
     events_gone_until: Mapped[int | None] = mapped_column(BigInteger)
 
 
 class ApiKey(PaymentBase):
-    """A bearer key: its public id and the hash of the whole. Active while `revoked_at` is null.
-    One of the scope `read` changes nothing.
+    """A bearer key: its public id and the hash of the full key. Active while `revoked_at` is null.
+    A key with the scope `read` changes nothing.
     """
 
     __tablename__ = "api_key"
@@ -77,9 +78,10 @@ class ApiKey(PaymentBase):
 
 
 class PaymentMethod(PaymentBase):
-    """A token on a chain that a project accepts (the wire calls it a Route).
+    """A token on a chain that a project accepts (a Route in the API).
 
-    It takes no new invoice while `disabled_at` is set; those that it has are watched and paid.
+    While `disabled_at` is set, no new invoices are created with it. Existing invoices are still
+    watched and can be paid.
     """
 
     __tablename__ = "payment_method"
@@ -97,15 +99,15 @@ class PaymentMethod(PaymentBase):
 
 
 UNREAD = -1
-"""`Invoice.catch_up_block` of one that the watcher has not looked at yet."""
+"""`Invoice.catch_up_block` of an invoice that the watcher has not read for yet."""
 
 
 class Invoice(PaymentBase):
-    """What one try at one order must bring, where to, and how far it has come.
+    """One attempt at an order: the amount due, the deposit address, and the state of the payment.
 
-    The method's chain, token and confirmations, and the project's tolerance, are copied in: a later
-    change of them does not move an open invoice. The amounts paid and pending are kept by the
-    settlement.
+    The method's chain, token and confirmations, and the project's tolerance, are copied, so that
+    later changes of them do not affect an open invoice. The settlement updates the amounts paid and
+    pending.
     """
 
     __tablename__ = "invoice"
@@ -183,24 +185,22 @@ class Invoice(PaymentBase):
     address_index: Mapped[int] = mapped_column(Integer)
     confirmations_required: Mapped[int] = mapped_column(Integer)
     tolerance_ppm: Mapped[int] = mapped_column(Integer, default=0, server_default="0")
-    # Transfers in this block and below were there before the address was handed out and pay
-    # nothing: the watcher's checkpoint at that moment. Null before the watcher's first step.
+    # Transfers in this block and below precede the invoice and do not pay it. It is the watcher's
+    # checkpoint at the creation, or null before the watcher's first step.
     creation_block: Mapped[int | None] = mapped_column(BigInteger)
-    # The chain's own time then, never later than ours: it stays where a reorganisation takes the
-    # block away.
+    # The timestamp of that checkpoint. It is kept if a reorganization drops the block.
     creation_time: Mapped[datetime | None] = mapped_column(UtcMs)
-    # The chain's newest block at that moment, where it was above the checkpoint. Once the watcher
-    # has found it on the chain it is the creation block.
+    # The chain's newest block at the creation, if it was above the checkpoint. Once the watcher has
+    # found it on the chain, it becomes the creation block.
     creation_head: Mapped[int | None] = mapped_column(BigInteger)
     creation_head_hash: Mapped[str | None] = mapped_column(HASH)
-    # The next block the watcher reads for this invoice alone; `UNREAD`: it has not looked yet;
-    # null: it has caught up and is read together with all others (workers/chain_watcher.py).
+    # The next block that the watcher reads for this invoice alone. `UNREAD`: not started. Null:
+    # caught up, and read together with all others (workers/chain_watcher.py).
     catch_up_block: Mapped[int | None] = mapped_column(BigInteger, default=UNREAD)
-    # The next block the watcher reads again for this invoice alone, through all endpoints; null:
-    # none is due. Meanwhile it is read together with all others, too.
+    # The next block that the watcher reads again for this invoice alone, through all endpoints, or
+    # null if no rescan is due. Meanwhile it is also read together with all others.
     reread_block: Mapped[int | None] = mapped_column(BigInteger)
-    # How often all its blocks were sent to be read again: 1 before it expires for good, 2 when its
-    # monitoring is over.
+    # The last full rescan that was scheduled: 0 none, 1 after the expiry, 2 after the monitoring.
     rereads: Mapped[int] = mapped_column(Integer, default=0)
     created_at: Mapped[datetime] = mapped_column(UtcMs)
     updated_at: Mapped[datetime] = mapped_column(UtcMs)
@@ -208,19 +208,19 @@ class Invoice(PaymentBase):
     monitoring_ends_at: Mapped[datetime] = mapped_column(UtcMs)
     paid_at: Mapped[datetime | None] = mapped_column(UtcMs)
     canceled_at: Mapped[datetime | None] = mapped_column(UtcMs)
-    # The merchant's metadata as a JSON object of texts; null: none.
+    # The merchant's metadata as a JSON object of texts, or null if there is none.
     metadata_json: Mapped[str | None] = mapped_column(Text)
-    # How the merchant closed the invoice; null: not, or its money has changed since.
+    # How the merchant closed the invoice. Null: it is not closed, or it has changed since.
     resolution: Mapped[str | None] = mapped_column(String(16))
     resolution_note: Mapped[str | None] = mapped_column(Text)
     refund_tx_hash: Mapped[str | None] = mapped_column(HASH)
     resolved_at: Mapped[datetime | None] = mapped_column(UtcMs)
-    # Whether the chain has transfers to the invoice that are too small and too many to be stored.
+    # Whether transfers to the invoice were not stored because they are too small and too many.
     has_left_out: Mapped[bool] = mapped_column(Boolean, default=False, server_default="false")
 
 
 class Payment(PaymentBase):
-    """One token transfer to a deposit address in one block; orphaned when the block was dropped."""
+    """One token transfer to a deposit address in one block. Orphaned if the block was dropped."""
 
     __tablename__ = "payment"
     __table_args__ = (
@@ -237,7 +237,7 @@ class Payment(PaymentBase):
     id: Mapped[int] = mapped_column(RowNumber, primary_key=True, autoincrement=True)
     invoice_id: Mapped[str] = mapped_column(UUID, ForeignKey("invoice.id"), index=True)
     # The project of the invoice, set by the settlement. Null in rows that a server of an earlier
-    # release has written during an upgrade.
+    # release wrote during an upgrade.
     project_id: Mapped[str | None] = mapped_column(UUID)
     chain_id: Mapped[int] = mapped_column(BigInteger)
     block_number: Mapped[int] = mapped_column(BigInteger)
@@ -249,14 +249,14 @@ class Payment(PaymentBase):
     amount: Mapped[int] = mapped_column(Atoms)
     status: Mapped[str] = mapped_column(String(16))
     late: Mapped[bool] = mapped_column(default=False)
-    # Whether the last settlement of its invoice counted it, and announced that by an event.
+    # Whether the last settlement of its invoice counted it and emitted the event.
     counted: Mapped[bool] = mapped_column(default=False)
     detected_at: Mapped[datetime] = mapped_column(UtcMs)
 
 
 class InvoiceEvent(PaymentBase):
-    """One transition of one invoice, appended in its transaction and kept for ever: the books.
-    The merchant reads `Event`.
+    """One transition of one invoice, appended in its transaction and kept permanently for the
+    books. Merchants read `Event` instead.
     """
 
     __tablename__ = "invoice_event"
@@ -275,8 +275,8 @@ class Event(PaymentBase):
     """One event for a merchant, for GET /v1/events and for webhooks. The ids of a project's events
     are in commit order.
 
-    `data` is a JSON object of `size` bytes, as things were then. `invoice_id` is null where the
-    event is about no invoice. `traceparent` is the trace context of its cause, if there is one.
+    `data` is a JSON object of `size` bytes with the state at that time. `invoice_id` is null if the
+    event is not about an invoice. `traceparent` is the trace context of its cause, if there is one.
     """
 
     __tablename__ = "event"
@@ -298,7 +298,7 @@ class Event(PaymentBase):
 
 
 class IdempotencyKey(PaymentBase):
-    """A key a merchant has used, what for, and the answer it got. The primary key decides races."""
+    """A used key with its operation and response. The primary key decides races."""
 
     __tablename__ = "idempotency_key"
 
@@ -313,7 +313,7 @@ class IdempotencyKey(PaymentBase):
 
 
 class CheckoutSession(PaymentBase):
-    """A shopper's way to one invoice's page. Only the token's hash is kept."""
+    """A shopper's access to one invoice's page. Only the token's hash is stored."""
 
     __tablename__ = "checkout_session"
 
@@ -327,10 +327,10 @@ class CheckoutSession(PaymentBase):
 
 
 class ChainHead(PaymentBase):
-    """How far the watcher has read a chain (checkpoint) and how far the chain had come (head).
+    """How far the watcher has read a chain (checkpoint), and the chain's newest block (head).
 
-    `read_until` is the chain's time up to which all is read: the checkpoint's, or later on a chain
-    that makes no blocks. Blocks up to `reread_number` were read twice.
+    Everything up to the chain's time `read_until` has been read. It is the checkpoint's time, or
+    later on a chain without new blocks. Blocks up to `reread_number` were read twice.
     """
 
     __tablename__ = "chain_head"
@@ -344,15 +344,15 @@ class ChainHead(PaymentBase):
     head_seen_at: Mapped[datetime | None] = mapped_column(UtcMs)
     read_until: Mapped[datetime] = mapped_column(UtcMs)
     reread_number: Mapped[int] = mapped_column(BigInteger)
-    # Readings that ended without the logs of all their blocks, because no endpoint shows them.
+    # Reads that ended without the logs of all their blocks, because no endpoint returned them.
     readings_given_up: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
-    # Counts the watcher's transactions: one that began from an older revision changes nothing.
+    # Counts the watcher's transactions. One that began from an older revision changes nothing.
     revision: Mapped[int] = mapped_column(BigInteger, default=0)
     updated_at: Mapped[datetime] = mapped_column(UtcMs)
 
 
 class ChainBlock(PaymentBase):
-    """A recent checkpoint, kept so that a reorganisation can be walked back to where it began."""
+    """A recent checkpoint, kept to find the block where a reorganization began."""
 
     __tablename__ = "chain_block"
 
@@ -363,7 +363,7 @@ class ChainBlock(PaymentBase):
 
 
 class Lease(PaymentBase):
-    """The holder of a job, and the time at which its lease lapses."""
+    """The holder of a job, and when its lease expires."""
 
     __tablename__ = "lease"
 
@@ -373,7 +373,7 @@ class Lease(PaymentBase):
 
 
 class WorkerHeartbeat(PaymentBase):
-    """When a worker last ran without a failure (specd/_db/worker_heartbeats.py)."""
+    """When a worker last ran without failure (specd/_db/worker_heartbeats.py)."""
 
     __tablename__ = "worker_heartbeat"
 

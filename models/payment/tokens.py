@@ -1,4 +1,4 @@
-"""The checks of a token contract, by what the contract returns."""
+"""Checks of a token contract, from the values that the contract returns."""
 
 from dataclasses import dataclass
 
@@ -6,12 +6,12 @@ from models.payment.methods import is_symbol
 from models.payment.money import DECIMALS
 
 LONGEST_SHOWN = 40
-"""The most characters of a contract's own text in a sentence."""
+"""The maximum number of characters of a contract's symbol in a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenFacts:
-    """The contract at a token's address; None: it gives no readable answer."""
+    """Facts about the contract at a token's address. None means that it did not return a value."""
 
     has_code: bool
     decimals: int | None = None
@@ -19,18 +19,20 @@ class TokenFacts:
 
     @property
     def shown_symbol(self) -> str:
-        """The symbol, made safe for a terminal, because the contract's author chose it."""
+        """The symbol, made safe for a terminal because the contract's author controls it."""
         text = "".join(c if c.isprintable() else "?" for c in self.symbol or "")
         return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
     @property
     def usable_symbol(self) -> str | None:
-        """The symbol, if a payment method can have it."""
+        """The symbol if it is valid for a payment method, otherwise None."""
         return self.symbol if self.symbol is not None and is_symbol(self.symbol) else None
 
 
 def find_problem(facts: TokenFacts, *, symbol: str | None) -> str | None:
-    """Return why invoices in a token with this symbol (None: any) would fail; None: they work."""
+    """Return why invoices in this token would fail, or None if they work. Any symbol is accepted if
+    `symbol` is None.
+    """
     if not facts.has_code:
         return "there is no contract at that address"
     if facts.decimals is None:

@@ -1,11 +1,11 @@
-"""What the chain watcher writes: observed transfers, dropped ones, settlements.
+"""Writes of the chain watcher: observed transfers, dropped transfers, settlements.
 
-Anybody with a deposit address can send it as many transfers as they like, of one atom each; every
-answer shows them and every settlement reads them. So an invoice takes `MAX_PAYMENTS` of any size,
-and after those only transfers of a thousandth of its amount: more rows then cost their sender more
-than the invoice. What is left out does not count, and the invoice shows that there is some.
+Anyone can send an invoice's address any number of transfers of one atom; responses contain them and
+settlements read them. So an invoice accepts `MAX_PAYMENTS` transfers of any size, and after those
+only transfers of at least a thousandth of its amount: further rows then cost their sender more than
+the invoice. Transfers that are left out do not count, and the invoice shows that there are some.
 
-It looks for the invoices of receivers.py. Everything here runs in the transaction that moves the
+The watched invoices come from receivers.py. Everything here runs in the transaction that moves the
 checkpoint (see `checkpoints`).
 """
 
@@ -34,12 +34,12 @@ DUST_PART = 1_000
 
 
 Content = tuple[str, str, str, str, int]
-"""Block hash, transaction, invoice, sender and atoms of a log."""
+"""The block hash, transaction, invoice, sender and atoms of a log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One transfer to an invoice, in a block that was canonical when it was read. Atoms."""
+    """One transfer to an invoice, in a block that was canonical when it was read. In atoms."""
 
     receiver: Receiver
     block: BlockMark
@@ -55,7 +55,7 @@ class Observation:
 
     @property
     def content(self) -> Content:
-        """What the log says, whatever number a node gives it."""
+        """The content of the log, without its index, which depends on the node."""
         return (
             self.block.hash,
             self.tx_hash,
@@ -67,7 +67,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class StoredLog:
-    """The log of a payment row, and its number when it was first seen. Atoms."""
+    """The log of a payment row, with the index that it had when first seen. In atoms."""
 
     invoice_id: str
     block_hash: str
@@ -83,32 +83,32 @@ class StoredLog:
 
     @property
     def content(self) -> Content:
-        """What the log says, as of an `Observation`."""
+        """The content of the log, comparable with that of an `Observation`."""
         return (self.block_hash, self.tx_hash, self.invoice_id, self.sender, self.amount)
 
 
 @dataclass(slots=True)
 class Capacity:
-    """How many more payments of any size an invoice takes, and the least of those after them. Those
-    of dropped blocks take no room.
+    """How many more payments of any size an invoice accepts, and the minimum amount after those.
+    Payments in dropped blocks are not counted.
     """
 
     left: int
     least: int
 
     def takes(self, amount: int) -> bool:
-        """Return whether a transfer of so many atoms is stored."""
+        """Return whether a transfer of `amount` atoms is stored."""
         return self.left > 0 or amount >= self.least
 
 
 def record(
     session: Session, chain_id: int, observations: Iterable[Observation], *, now: datetime
 ) -> set[str]:
-    """Store transfers; return the invoices of new payments.
+    """Store transfers. Return the invoices of the payments that are new or count again.
 
-    A transfer is identified by its log and block (see `with_stored_numbers`). Observed again it
-    changes nothing, unless its block had been dropped and is back: then the row counts again. Dust
-    is not stored for an invoice that has no capacity left.
+    A transfer is identified by its log and block (see `with_stored_numbers`). Observing it again
+    changes nothing, unless its block was dropped and has returned: then the row counts again. Dust
+    is not stored for an invoice without capacity.
     """
     observations = list(observations)
     capacities = _find_capacity(session, {seen.receiver.invoice_id for seen in observations})
@@ -131,7 +131,7 @@ def record(
             from_address=seen.sender,
             amount=seen.amount,
             status=PENDING,
-            late=False,  # decided by the settlement, as is every later status
+            late=False,  # set by the settlement, like every later status
             detected_at=now,
         )
         written = session.execute(
@@ -157,7 +157,7 @@ def record(
 def _note_left_out(
     session: Session, chain_id: int, left_out: Sequence[Observation], *, now: datetime
 ) -> None:
-    """Mark the invoices of transfers that are not stored, for the merchant."""
+    """Mark the invoices of transfers that are not stored, so that the merchant sees it."""
     if not left_out:
         return
     known = {each.key for each in find_stored(session.connection(), chain_id, left_out)}
@@ -173,7 +173,7 @@ def _note_left_out(
 
 
 def _revive(session: Session, chain_id: int, seen: Observation) -> set[str]:
-    """Count dust again that was stored before, and whose dropped block is back."""
+    """Count stored dust again after its dropped block has returned."""
     back = session.execute(
         update(Payment)
         .where(
@@ -193,7 +193,7 @@ def _revive(session: Session, chain_id: int, seen: Observation) -> set[str]:
 def find_stored(
     reader: Connection, chain_id: int, observations: Iterable[Observation]
 ) -> list[StoredLog]:
-    """Return the stored logs of the blocks of the transfers, in their order."""
+    """Return the stored logs of the blocks of these transfers, oldest row first."""
     rows = reader.execute(
         select(
             Payment.invoice_id,
@@ -215,12 +215,12 @@ def find_stored(
 def with_stored_numbers(
     seen: Sequence[Observation], stored: Iterable[StoredLog]
 ) -> list[Observation]:
-    """Return the transfers, those that are stored with the numbers that they have there.
+    """Return the transfers; stored ones get the log index that they are stored with.
 
-    Nodes may number the logs of a block in different ways, so one log may be read with another
-    number than before. It is the same log if block, transaction, invoice, sender and amount are the
-    same, and no answer shows more logs like it. A new log whose number another invoice's log of the
-    transaction has gets a free one.
+    Nodes may number the logs of a block differently, so a log may be read with another index than
+    before. A log is the stored one if block, transaction, invoice, sender and amount are equal; if
+    more such logs are read than are stored, the excess is new. A new log gets a free index if a log
+    of another invoice in the transaction already has its index.
     """
     left: dict[Content, list[int]] = defaultdict(list)
     owners: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
@@ -258,7 +258,7 @@ class PaidAbove:
 
 
 def find_paid_above(reader: Connection, chain_id: int, number: int) -> list[PaidAbove]:
-    """Return the payments that count and are in blocks above a number."""
+    """Return the payments that count in blocks above a number."""
     rows = reader.execute(
         select(Payment.block_number, Payment.block_hash, Payment.tx_hash, Payment.status).where(
             Payment.chain_id == chain_id, Payment.block_number > number, Payment.status != ORPHANED
@@ -276,11 +276,11 @@ def orphan(
     since: datetime | None = None,
     blocks: Collection[str] | None = None,
 ) -> set[str]:
-    """Mark the payments above a block as dropped, save those just read again. Return the ids of
-    their invoices.
+    """Mark the payments above a block as orphaned, except `keep`, those just read again. Return the
+    ids of their invoices.
 
-    With `since`, only those of invoices whose monitoring had not ended then; with `blocks`, only
-    those in blocks with these hashes.
+    With `since`, mark only payments of invoices that were still monitored at that time. With
+    `blocks`, mark only payments in blocks with these hashes.
     """
     living = select(
         Payment.id, Payment.invoice_id, Payment.block_hash, Payment.tx_hash, Payment.log_index
@@ -306,9 +306,9 @@ def orphan(
 
 
 def find_maturing(session: Session, chain_id: int, *, head_number: int) -> set[str]:
-    """Return the invoices of which a pending payment has its confirmations with this head.
+    """Return the invoices with a pending payment that this head confirms. Newcomers are excluded.
 
-    It reads the partial index of pending payments: confirmed ones cost nothing.
+    The partial index of pending payments is read, so confirmed payments cost nothing.
     """
     enough = Payment.block_number <= head_number - Invoice.confirmations_required + 1
     rows = session.execute(
@@ -316,7 +316,7 @@ def find_maturing(session: Session, chain_id: int, *, head_number: int) -> set[s
         .join(Invoice, Invoice.id == Payment.invoice_id)
         .where(
             Payment.chain_id == chain_id,
-            # Literal, or neither database uses the partial index.
+            # A literal, because otherwise neither database uses the partial index.
             Payment.status == literal(PENDING, literal_execute=True),
             Invoice.catch_up_block.is_(None),
             enough,
@@ -336,7 +336,7 @@ def has_pending(reader: Connection, chain_id: int) -> bool:
 
 
 def find_with_payments(session: Session, invoice_ids: Sequence[str]) -> set[str]:
-    """Return those of the invoices that have any payment row, dropped ones included."""
+    """Return the invoices that have any payment row, including orphaned ones."""
     paid = select(Payment.invoice_id).where(id_in(Payment.invoice_id, invoice_ids))
     return set(session.scalars(paid.distinct()))
 
@@ -349,9 +349,9 @@ def settle_touched(
     checkpoint_time: datetime,
     now: datetime,
 ) -> int:
-    """Recompute these invoices, in one order for all watchers; return how many.
+    """Settle these invoices, in the same order in all watchers. Return how many were settled.
 
-    Newcomers are left out: until one has caught up, a payment of its past may be unread, so the
+    Newcomers are skipped: until one has caught up, an earlier payment may be unread, so the
     checkpoint's time does not apply to it.
     """
     caught_up = select(Invoice.id).where(
@@ -366,7 +366,7 @@ def settle_touched(
 
 
 def _find_capacity(session: Session, invoice_ids: Collection[str]) -> dict[str, Capacity]:
-    """Return the capacity of each invoice, by one statement for however many payments there are."""
+    """Return the capacity of each invoice, with one statement."""
     stored = (
         select(func.count())
         .where(Payment.invoice_id == Invoice.id, without_index(Payment.status) != ORPHANED)

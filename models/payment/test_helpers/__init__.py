@@ -1,1 +1,1 @@
-"""The merchant's test bench: what merchants make happen to see how their shops take it."""
+"""Test helpers: merchants simulate payments and failures to test their shops."""

@@ -1,4 +1,4 @@
-"""Which chains a project may act on: those of its payment methods."""
+"""The chains that a project may act on: those of its payment methods."""
 
 from collections.abc import Sequence
 
@@ -15,8 +15,8 @@ def require_chain(db: Db, *, project_id: str, chain_id: int) -> None:
 
 
 def choose_method(db: Db, *, project_id: str, method_id: str | None) -> MethodRow:
-    """Return the payment method of that id, or the project's first one. Raise
-    `PaymentMethodNotAllowed`.
+    """Return the enabled payment method with that id, or the first one if `method_id` is None.
+    Raise `PaymentMethodNotAllowed`.
     """
     for method in _methods(db, project_id):
         if method.disabled_at is None and method_id in (None, method.id):

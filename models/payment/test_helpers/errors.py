@@ -5,8 +5,8 @@ from specd import Refusal
 
 
 class ChainDoesNotExist(Refusal):
-    """No payment method of the project is on this chain. The answer is the same for a chain that
-    nobody uses.
+    """No payment method of the project is on this chain. The response is the same for a chain that
+    no project uses.
     """
 
     code = "chain_not_found"
@@ -15,8 +15,8 @@ class ChainDoesNotExist(Refusal):
 
 
 class ChainIsNoTestBench(Refusal):
-    """The node of the chain cannot do that: it signs for no account, refuses the call, or lacks the
-    token. Facts: `chain_id`, `problem`.
+    """The node of the chain does not support this: it signs for no account, rejects the call, or
+    lacks the token. Facts: `chain_id`, `problem`.
     """
 
     code = "chain_cannot_do_that"
@@ -28,7 +28,7 @@ class ChainIsNoTestBench(Refusal):
 
 
 class NothingIsDue(Refusal):
-    """The rest of an invoice is to be paid, and all of it has arrived."""
+    """The request is to pay the rest of an invoice, but the full amount has arrived."""
 
     code = "nothing_due"
     sentence = "The whole amount has arrived; to overpay, say how much to pay."
@@ -36,7 +36,7 @@ class NothingIsDue(Refusal):
 
 
 class InvoiceNotExpirable(Refusal):
-    """The invoice is not unpaid, so its time cannot be ended. Facts: `status`."""
+    """The invoice is not unpaid, so it cannot expire now. Facts: `status`."""
 
     code = "invoice_not_expirable"
     sentence = "Only an unpaid invoice expires; this one is {status}."
@@ -44,7 +44,7 @@ class InvoiceNotExpirable(Refusal):
 
 
 class ScenarioDoesNotExist(Refusal):
-    """The catalogue has no scenario of this name."""
+    """The catalog has no scenario with this name."""
 
     code = "scenario_not_found"
     sentence = "There is no such scenario; GET /v1/test-helpers/scenarios lists them."
@@ -52,13 +52,11 @@ class ScenarioDoesNotExist(Refusal):
 
 
 class InvalidShopUrl(InvalidWebhookUrl):
-    """A shop is not asked at that address, for the reasons for which webhooks are not posted to
-    one. Facts: `problem`.
-    """
+    """Shops are not called at that address, for the same reasons as webhooks. Facts: `problem`."""
 
 
 class TooFewConfirmations(Refusal):
-    """The scenario needs a payment that waits for its confirmation. Facts: `least`."""
+    """The scenario needs a payment that waits for confirmations. Facts: `least`."""
 
     code = "too_few_confirmations"
     sentence = "This scenario needs a payment method with at least {least} confirmations."
@@ -69,8 +67,8 @@ class TooFewConfirmations(Refusal):
 
 
 class RunDoesNotExist(Refusal):
-    """The run is unknown, belongs to another project, or is no longer kept. The answer is the same
-    for all.
+    """The run is unknown, belongs to another project, or has expired. The response is the same in
+    all cases.
     """
 
     code = "run_not_found"
@@ -79,8 +77,8 @@ class RunDoesNotExist(Refusal):
 
 
 class NoNextAttempt(Refusal):
-    """The scenario needs the next attempt at the order, and the invoice is of the last one that is
-    possible. Facts: `last`.
+    """The scenario needs the next attempt at the order, but the invoice has the maximum
+    `attempt_no`. Facts: `last`.
     """
 
     code = "no_next_attempt"
@@ -92,7 +90,7 @@ class NoNextAttempt(Refusal):
 
 
 class TooManyRuns(Refusal):
-    """The project has as many unfinished runs as it may have. Facts: `most`."""
+    """The project has reached its limit of unfinished runs. Facts: `most`."""
 
     code = "too_many_runs"
     sentence = "A project has at most {most} unfinished runs; wait until some have ended."

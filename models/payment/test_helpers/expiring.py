@@ -1,4 +1,4 @@
-"""Ends the time of an invoice before its time."""
+"""Expires an invoice early."""
 
 from datetime import datetime
 
@@ -12,12 +12,13 @@ from models.payment.test_helpers.errors import InvoiceNotExpirable
 
 
 def end_time(session: Session, *, project_id: str, invoice_id: str, now: datetime) -> datetime:
-    """Let an unpaid invoice expire now, and return the moment; one that is over already stays as it
-    is. The watcher and the expiry worker do the rest, as they do after half an hour.
+    """Expire an unpaid invoice now, and return its expiry. If it has already expired, nothing
+    changes. The watcher and the expiry worker then act as after the normal lifetime.
 
-    What has arrived was on time and stays so: the moment is never before a payment that counts.
+    Payments that have arrived stay on time: the expiry is never before the block of a payment that
+    counts.
 
-    Raise `InvoiceDoesNotExist`, `InvoiceNotExpirable`.
+    Raise `InvoiceDoesNotExist` or `InvoiceNotExpirable`.
     """
     view = access_invoice(session, project_id=project_id, invoice_id=invoice_id, now=now)
     invoice = session.scalars(

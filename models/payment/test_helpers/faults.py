@@ -1,5 +1,5 @@
-"""Faults that are simulated for the next calls of the workers. They are rows, because servers and
-workers are different processes; without test helpers nobody looks for them.
+"""Simulated faults for the next calls of the workers. They are rows, because servers and workers
+are different processes. Workers ignore them unless test helpers are enabled.
 """
 
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ SIMULATED = "simulated"
 
 
 class Kind(StrEnum):
-    """What a call comes to: the node fails it, it comes late, or nobody takes it."""
+    """The effect on a call: it fails, is delayed, or is refused."""
 
     FAIL = "fail"
     LAG = "lag"
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 
 class Fault(NamedTuple):
-    """What happens to one call. `lag`: how late it comes."""
+    """The effect on one call. `lag` is the delay."""
 
     kind: Kind
     lag: timedelta
@@ -44,7 +44,7 @@ def invoice_target(invoice_id: str) -> str:
 def put(
     session: Session, target: str, kind: Kind, *, calls: int, lag: timedelta, now: datetime
 ) -> None:
-    """Let the next calls come to that, instead of what was put before."""
+    """Apply this fault to the next calls, and replace the previous fault of the target."""
     values = {
         "kind": kind.value,
         "calls": calls,
@@ -56,7 +56,7 @@ def put(
 
 
 def try_take(database: Database, target: str) -> Fault | None:
-    """Return the fault of the next call, which is used up; None where there is none."""
+    """Return the fault of the next call, which is then used up, or None if there is none."""
     left = SimulatedFault.calls > 0
     with database.reading() as reader:
         found = reader.execute(

@@ -1,8 +1,8 @@
-"""Runs of scenarios: queued by a request, carried out by a worker, read by a request.
+"""Runs of scenarios: queued by a request, executed by a worker, read by a request.
 
-On each chain one run is carried out at a time, in the order of the requests, because a
-reorganisation takes away what others have paid. A run whose steps are done waits for its messages
-beside the others.
+Each chain executes one run at a time, in the order of the requests, because a reorganization would
+also remove payments of other runs. After its steps, a run waits for its messages in parallel with
+other runs.
 """
 
 import re
@@ -40,14 +40,14 @@ from specd.db import Db, UtcMs
 
 QUEUED, RUNNING, DELIVERING, PASSED, FAILED = "queued", "running", "delivering", "passed", "failed"
 MAX_UNFINISHED = 50
-"""The most unfinished runs of one project."""
+"""The maximum number of unfinished runs of one project."""
 LONGEST_FAILURE = 500
 LONGEST_ANSWER = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run as it is now."""
+    """A run in its current state."""
 
     id: str
     project_id: str
@@ -67,30 +67,30 @@ class Run:
 
     @property
     def entry(self) -> Scenario:
-        """The entry of the catalogue."""
+        """The entry of the catalog."""
         return CATALOGUE[self.scenario]
 
     @property
     def invoice_ids(self) -> list[str]:
-        """The invoices that its events are about."""
+        """The invoices of the run's events."""
         return [self.invoice_id, *([self.next_invoice_id] if self.next_invoice_id else [])]
 
     @property
     def done(self) -> list[dict[str, Any]]:
-        """What each step has done: `at` and `result`."""
+        """The results of the steps so far: `at` and `result` of each."""
         done: list[dict[str, Any]] = orjson.loads(self.log)
         return done
 
 
 class EventOfRun(NamedTuple):
-    """An event of the invoice of a run."""
+    """An event of an invoice of a run."""
 
     id: int
     type: str
 
 
 class _Answer(NamedTuple):
-    """What a shop says that it did for an order; `returned` in atoms."""
+    """The shop's report of its actions for an order. `returned` is in atoms."""
 
     fulfilled: int
     returned: int
@@ -101,14 +101,14 @@ _attempt, _delivery = WebhookAttempt, WebhookDelivery
 
 
 def find_scenario(name: str) -> Scenario:
-    """Return the entry of the catalogue. Raise `ScenarioDoesNotExist`."""
+    """Return the entry of the catalog. Raise `ScenarioDoesNotExist`."""
     if name not in CATALOGUE:
         raise ScenarioDoesNotExist()
     return CATALOGUE[name]
 
 
 def check_method(scenario: Scenario, method: MethodRow) -> None:
-    """Raise `TooFewConfirmations` for a payment method with which the scenario cannot happen."""
+    """Raise `TooFewConfirmations` if the scenario is impossible with the payment method."""
     if method.confirmations_required < scenario.least_confirmations:
         raise TooFewConfirmations(least=scenario.least_confirmations)
 
@@ -124,8 +124,8 @@ def start(
     next_invoice_id: str | None = None,
     shop_url: str | None = None,
 ) -> Run:
-    """Queue a run. `shop_url` has been checked. Raise `TooManyRuns`."""
-    session.execute(  # two that are started at once count each other
+    """Queue a run. `shop_url` must have been checked. Raise `TooManyRuns`."""
+    session.execute(  # two simultaneous starts count each other
         select(Project.id).where(Project.id == project_id).with_for_update(key_share=True)
     )
     unfinished = select(func.count()).where(
@@ -178,7 +178,7 @@ def find_invoice_of_order(
 
 
 def require_fresh(session: Session, invoice: InvoiceView) -> None:
-    """Raise `OrderAttemptExists` unless an invoice is open, without payments and without a run."""
+    """Raise `OrderAttemptExists` unless an invoice is unpaid and has no payments and no run."""
     is_run = select(ScenarioRun.id).where(
         or_(ScenarioRun.invoice_id == invoice.id, ScenarioRun.next_invoice_id == invoice.id)
     )
@@ -188,12 +188,12 @@ def require_fresh(session: Session, invoice: InvoiceView) -> None:
 
 
 def note_answer(session: Session, run: Run, answer: str) -> bool:
-    """Record what the shop has answered."""
+    """Record the shop's response."""
     return _change(session, run, shop_answer=answer[:LONGEST_ANSWER])
 
 
 def find_mistake(run: Run, answer: str, *, amount: int) -> str | None:
-    """Return what is wrong with the answer of the shop, as a sentence, or None if it is right."""
+    """Return the error in the shop's response as a sentence, or None if it is right."""
     told = _read_answer(answer)
     if told is None:
         return (
@@ -225,7 +225,7 @@ def _read_answer(text: str) -> _Answer | None:
 
 
 def find_to_do(db: Db, *, limit: int) -> list[Run]:
-    """Return the runs that can go on: those that deliver, and the first one of each chain."""
+    """Return the runs that can continue: those that deliver, and the first one of each chain."""
     query = select(*_COLUMNS).where(ScenarioRun.ended_at.is_(None)).order_by(ScenarioRun.number)
     found: list[Run] = []
     taken: set[int] = set()
@@ -239,7 +239,9 @@ def find_to_do(db: Db, *, limit: int) -> list[Run]:
 
 
 def note_step(session: Session, run: Run, result: str, *, now: datetime) -> bool:
-    """Record that the run's next step is done; return False where somebody else did it."""
+    """Record that the run's next step is done. Return False if another worker has
+    changed the run.
+    """
     step = run.step + 1
     done = [*run.done, {"at": UtcMs.to_ms(now), "result": result[:LONGEST_FAILURE]}]
     return _change(
@@ -253,12 +255,12 @@ def note_step(session: Session, run: Run, result: str, *, now: datetime) -> bool
 
 
 def begin(session: Session, run: Run, *, now: datetime) -> bool:
-    """Take a run out of the queue; return False where somebody else did it."""
+    """Start a queued run. Return False if another worker has changed the run."""
     return _change(session, run, state=RUNNING, step_began_at=now)
 
 
 def end(session: Session, run: Run, failure: str | None, *, now: datetime) -> bool:
-    """End the run, which has passed unless there is a failure."""
+    """End the run. It has passed if `failure` is None."""
     text = None if failure is None else failure[:LONGEST_FAILURE]
     return _change(
         session, run, state=PASSED if failure is None else FAILED, failure=text, ended_at=now
@@ -266,7 +268,7 @@ def end(session: Session, run: Run, failure: str | None, *, now: datetime) -> bo
 
 
 def events_of(db: Db, run: Run) -> list[EventOfRun]:
-    """Return the events of the run's invoice, in their order."""
+    """Return the events of the run's invoices, in order."""
     query = select(Event.id, Event.type).where(Event.invoice_id.in_(run.invoice_ids))
     return read_rows(EventOfRun, db.execute(query.order_by(Event.id)))
 
@@ -281,9 +283,7 @@ def find_receivers(db: Db, project_id: str, type_: str) -> list[Endpoint]:
 
 
 def find_missing(db: Db, run: Run) -> str | None:
-    """Return which events of the catalogue the invoice lacks or has too often; None: it is as the
-    catalogue says.
-    """
+    """Return which events are missing or unexpected compared with the catalog, or None."""
     told = Counter(event.type for event in events_of(db, run) if event.type not in MAY_COME)
     expected = Counter(run.entry.events)
     problems = [
@@ -294,11 +294,11 @@ def find_missing(db: Db, run: Run) -> str | None:
 
 
 def find_refusal(db: Db, run: Run) -> str | None:
-    """Return the first attempt that an endpoint did not answer with 2xx, as a sentence; None where
-    there is none. What was simulated is none of the endpoint's.
+    """Return the first attempt that an endpoint did not answer with 2xx, as a sentence, or None.
+    Simulated failures are ignored.
     """
     ids = [event.id for event in events_of(db, run)]
-    # Most are taken at once, and then there is no attempt to look for.
+    # Most deliveries succeed in the first attempt, so there is no attempt to look for.
     again = (_delivery.tried > 1) | (_delivery.outcome.is_distinct_from(TAKEN))
     tried = select(_delivery.endpoint_id).where(
         _delivery.event_id.in_(ids), _delivery.tried > 0, again
@@ -322,8 +322,8 @@ def find_refusal(db: Db, run: Run) -> str | None:
 
 
 def is_delivered(db: Db, run: Run) -> bool:
-    """Return whether each endpoint has taken each event of the run's invoices that it wants, as
-    often as the event was posted: a redelivery that waits is not delivered.
+    """Return whether each endpoint has acknowledged each event of the run's invoices that it
+    subscribes to. A delivery that waits for a redelivery does not count.
     """
     events = events_of(db, run)
     wanted = {
@@ -340,7 +340,7 @@ def is_delivered(db: Db, run: Run) -> bool:
 
 
 def _change(session: Session, run: Run, **values: Any) -> bool:
-    """Change the row unless the run has gone on meanwhile."""
+    """Change the row, unless the run has changed meanwhile."""
     changed = session.execute(
         update(ScenarioRun)
         .where(

@@ -1,4 +1,4 @@
-"""Sample events: what an event of a type looks like, told of an invoice that does not exist."""
+"""Sample events of each type, about an invoice that does not exist."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -56,14 +56,13 @@ _STATES: Mapping[type[InvoiceChanged], tuple[str, str, int, str]] = {
     InvoiceReorged: (UNPAID, REORGED, _AMOUNT, ORPHANED),
     InvoiceResolved: (EXPIRED, LATE, _AMOUNT, CONFIRMED),
 }
-"""Kind -> status and exception of the invoice, the atoms of its payment (0: none), and its status.
-"""
+"""Kind -> status and exception of the invoice, atoms of its payment (0: none), payment status."""
 _KINDS = {kind.type: kind for kind in _STATES}
 TYPES = (*_KINDS, WebhookEndpointDisabled.type)
 
 
 def make_sample(type_: str, endpoint: Endpoint, *, now: datetime) -> dict[str, Any]:
-    """Return the `data` of an event of this type, marked as a sample. `endpoint`: who gets it."""
+    """Return the `data` of an event of this type to `endpoint`, marked as a sample."""
     return _event(type_, endpoint, now).data() | {"sample": True}
 
 

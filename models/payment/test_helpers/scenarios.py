@@ -1,7 +1,7 @@
-"""The catalogue of scenarios: what happens to an invoice, and what its merchant has to make of it.
+"""The catalog of scenarios: what happens to an invoice, and what the merchant must do.
 
-A scenario is a list of steps, which `workers/scenario_runs.py` carries out. Each step can be done
-twice without another effect, because a worker may be killed after it and before it is recorded.
+A scenario is a list of steps, which `workers/scenario_runs.py` executes. Each step can be repeated
+without another effect, because a worker may crash after the step and before recording it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,8 +24,8 @@ from models.payment.lifecycle import (
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """Pay until so many percent of the amount are at the deposit address. `late`: after the time
-    of the invoice, which ends now. `next_attempt`: of the next attempt at the order.
+    """Pay until `percent` of the amount is at the deposit address. `late` expires the invoice
+    first. `next_attempt` pays the next attempt at the order.
     """
 
     percent: int
@@ -47,7 +47,7 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class Await:
-    """Wait until the invoice is in one of these states. `finally_`: its expiry is final."""
+    """Wait until the invoice is in one of these states. `finally_` requires a final expiry."""
 
     states: tuple[tuple[str, str], ...]
     finally_: bool = False
@@ -62,7 +62,7 @@ class Await:
 
 @dataclass(frozen=True, slots=True)
 class Expire:
-    """End the time of the invoice now."""
+    """Expire the invoice now."""
 
     def __str__(self) -> str:
         return "end its time"
@@ -78,7 +78,7 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Reorganise:
-    """Replace the blocks that have its payments."""
+    """Replace the blocks that contain its payments."""
 
     def __str__(self) -> str:
         return "reorganise the chain, so that its payments are gone"
@@ -86,7 +86,7 @@ class Reorganise:
 
 @dataclass(frozen=True, slots=True)
 class SlowChain:
-    """Let the watcher's next calls to the chain come late."""
+    """Delay the watcher's next calls to the chain."""
 
     calls: int
     lag_ms: int
@@ -97,7 +97,7 @@ class SlowChain:
 
 @dataclass(frozen=True, slots=True)
 class EndpointDown:
-    """Let the next messages about the invoice reach nobody."""
+    """Fail the next messages about the invoice."""
 
     messages: int
 
@@ -108,11 +108,11 @@ class EndpointDown:
 
 @dataclass(frozen=True, slots=True)
 class Redeliver:
-    """Post an event of the invoice once more."""
+    """Post an event of the invoice again."""
 
     type: str
     overtakes: bool = False
-    """Post it as soon as it exists, before the events that wait to be sent."""
+    """Post it as soon as it exists, before earlier events that wait to be sent."""
 
     def __str__(self) -> str:
         return f"post {self.type} {'before the others' if self.overtakes else 'once more'}"
@@ -120,7 +120,7 @@ class Redeliver:
 
 @dataclass(frozen=True, slots=True)
 class Forge:
-    """Post an event with a signature that is not ours; endpoints must refuse it."""
+    """Post an event with a wrong signature. Endpoints must reject it."""
 
     type: str
 
@@ -143,7 +143,7 @@ Step = (
 
 
 class Refund(StrEnum):
-    """What belongs to the shopper in the end."""
+    """The part of the payments that belongs to the shopper in the end."""
 
     NONE = "none"
     EXCESS = "excess"
@@ -152,9 +152,11 @@ class Refund(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """An entry of the catalogue. `events`: what a merchant must receive about the invoice, apart
-    from `MAY_COME`, in any order. `fulfilments`: how often the order is to be fulfilled.
-    `least_confirmations`: fewer, and the payment would be confirmed at once.
+    """An entry of the catalog.
+
+    `events` are the events about the invoice that a merchant must receive, in any order, except
+    `MAY_COME`. `fulfilments` is how often the order must be fulfilled. With fewer than
+    `least_confirmations`, the payment would be confirmed immediately.
     """
 
     name: str
@@ -171,7 +173,7 @@ class Scenario:
         return any(isinstance(step, Pay) and step.next_attempt for step in self.steps)
 
     def to_return(self, amount: int) -> int:
-        """Return the atoms that belong to the shopper in the end, of all attempts together."""
+        """Return the total atoms of all attempts that belong to the shopper in the end."""
         paid = [step for step in self.steps if isinstance(step, Pay)]
         arrived = sum(
             max(
@@ -184,7 +186,7 @@ class Scenario:
 
 
 MAY_COME = frozenset({"invoice.processing"})
-"""A payment that is confirmed when the watcher first sees it makes no such event."""
+"""A payment that is confirmed when the watcher first sees it does not emit such an event."""
 
 _ARRIVED = Await(((PROCESSING, NONE), (PAID, NONE), (PAID, OVER)))
 _PAID = (Confirm(), Await(((PAID, NONE),)))

@@ -1,4 +1,4 @@
-"""The tables of the test helpers. Rules live beside them."""
+"""The tables of the test helpers."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from specd.db import RowNumber, UtcMs
 
 
 class SimulatedFault(PaymentBase):
-    """What is to happen to the next `calls` calls for `target`: a chain's, or an invoice's."""
+    """A fault for the next `calls` calls to `target`: a chain, or the endpoints of an invoice."""
 
     __tablename__ = "simulated_fault"
 
@@ -25,10 +25,10 @@ class SimulatedFault(PaymentBase):
 class ScenarioRun(PaymentBase):
     """One run of a scenario. `number` is its place in the queue of its chain.
 
-    `step` counts the steps that are done; the next one began at `step_began_at`. `log` is a JSON
-    array of what each has done. `failure` is why the run failed. `next_invoice_id`: the invoice of
-    the next attempt at the order, in scenarios with two. `shop_url`: where the shop is asked what
-    it did, and `shop_answer` its last answer.
+    `step` is the number of completed steps; the next one began at `step_began_at`. `log` is a JSON
+    array with the result of each. `failure` is why the run failed. `next_invoice_id` is the invoice
+    of the next attempt at the order, in scenarios with two. `shop_url` is where the shop is asked
+    for its actions, and `shop_answer` its last response.
     """
 
     __tablename__ = "scenario_run"

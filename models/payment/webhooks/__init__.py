@@ -1,1 +1,1 @@
-"""Webhooks: where a project wants its events posted, and how far each of them has come."""
+"""Webhooks: the endpoints to which a project's events are posted, and their deliveries."""

@@ -20,9 +20,9 @@ _is_served = and_(_ENDPOINT.c.status == ENABLED, _ENDPOINT.c.deleted_at.is_(None
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """`due`: messages whose time has come, `MAX_COUNTED` at most; `failing`: enabled endpoints
-    that took nothing since their last failure. `oldest` is how long the oldest message has waited
-    that an endpoint which does not fail could get.
+    """`due` is the number of messages that could be sent now, at most `MAX_COUNTED`. `failing` is
+    the number of enabled endpoints whose last attempt failed. `oldest` is the longest wait of a
+    message that is due or not queued yet, for endpoints that are not failing.
     """
 
     due: int
@@ -31,8 +31,8 @@ class Backlog:
 
 
 def find_backlog(db: Db, *, now: datetime) -> Backlog:
-    """Return the present backlog. It costs two index look-ups for each enabled endpoint, and reads
-    no more than `MAX_COUNTED` messages.
+    """Return the current backlog. It costs two index lookups for each enabled endpoint, and reads
+    at most `MAX_COUNTED` messages.
     """
     is_unpaused = or_(_ENDPOINT.c.paused_until.is_(None), _ENDPOINT.c.paused_until <= now)
     due = (
@@ -60,7 +60,7 @@ def find_backlog(db: Db, *, now: datetime) -> Backlog:
 
 
 def _oldest(of_endpoint: Select[datetime]) -> Select[datetime]:
-    """Return the select of the least moment of all endpoints that are served and do not fail."""
+    """Return the select of the earliest time of all active endpoints that are not failing."""
     moment = of_endpoint.correlate(_ENDPOINT).scalar_subquery()
     return (
         select(func.min(moment))

@@ -1,4 +1,4 @@
-"""The attempts to deliver to an endpoint: their list, and one more by request."""
+"""The delivery attempts of an endpoint: their list, and redelivery on request."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _ID = re.compile(r"att_([0-9a-f]{16})")
 
 @dataclass(frozen=True, slots=True)
 class AttemptRow:
-    """One attempt, with what was decided after it (`next_try_at`; None: no further one)."""
+    """One attempt, and when the next one is planned after it (`next_try_at`, or None)."""
 
     id: int
     event_id: int
@@ -42,12 +42,12 @@ _COLUMNS = columns_of(AttemptRow, WebhookAttempt)
 
 
 def written_id(attempt_id: int) -> str:
-    """Return the id as merchants see it."""
+    """Return the id for merchants."""
     return f"att_{attempt_id:016x}"
 
 
 def read_id(written: str) -> int:
-    """Return the id that a merchant sent; the document has its pattern."""
+    """Return the id that a merchant sent, or 0 if it is malformed. The document has its pattern."""
     match = _ID.fullmatch(written)
     return int(match[1], 16) if match else 0
 
@@ -69,14 +69,13 @@ def list_attempts(
 def redeliver(
     session: Session, *, project_id: str, endpoint_id: str, event_id: int, now: datetime
 ) -> str:
-    """Send an event now, out of order, also one that the endpoint never got, of any type. Return
-    the delivery's state, which is `DUE`.
+    """Send an event of any type to an endpoint now, out of order, even if it was never sent there.
+    Return the delivery's state, which is `DUE`.
 
-    A pause that the receiver has asked for ends, and the pauses between attempts start from the
-    first one. The order of first deliveries stays: a delivery that was closed before stays closed,
-    so later events do not wait for it, and one that waits for its turn still holds back later
-    events until it is taken. Raise `WebhookEndpointDoesNotExist`, `WebhookEndpointNotEnabled`,
-    `EventDoesNotExist`.
+    A pause that the receiver requested ends, and the pauses between attempts start again from the
+    first one. The order of first deliveries is unchanged: a closed delivery stays closed, so later
+    events do not wait for it; an open one still blocks later events until it is closed. Raise
+    `WebhookEndpointDoesNotExist`, `WebhookEndpointNotEnabled` or `EventDoesNotExist`.
     """
     endpoint = access_row(session, project_id=project_id, endpoint_id=endpoint_id)
     invoice = session.execute(
@@ -95,7 +94,7 @@ def redeliver(
             invoice_id=invoice_id,
             tried=0,
             created_at=now,
-            # The first delivery of an event that the endpoint has not reached yet, or an extra one.
+            # The first delivery of an event after the endpoint's cursor, or an extra delivery.
             closed_at=None if event_id > endpoint.cursor else now,
         )
         session.add(row)

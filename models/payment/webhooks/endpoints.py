@@ -1,4 +1,4 @@
-"""A project's webhook endpoints: made, listed, read, changed, removed."""
+"""A project's webhook endpoints: create, list, read, change and remove them."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -20,17 +20,17 @@ from models.rows import columns_of, row_of
 from specd.db import Db
 
 ALL = "*"
-"""Stands for every type of event, also for those that are added later."""
+"""Every type of event, including types added later."""
 ENABLED, DISABLED = "enabled", "disabled"
 GONE, FAILING = "gone", "failing"
-"""Why the service disabled an endpoint: it answered 410, or it took nothing for five days."""
+"""Why the service disabled an endpoint: it returned 410, or every attempt failed for five days."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An endpoint without its secrets. `disabled_reason`: why the service disabled it; None where
-    it is enabled, or its project disabled it. `has_missed_events`: it has just been enabled, and
-    events that it would have received are no longer kept.
+    """An endpoint without its secrets. `disabled_reason` is why the service disabled it, or None if
+    it is enabled or its project disabled it. `has_missed_events` means that it has just been
+    enabled again, and events after its cursor have expired.
     """
 
     id: str
@@ -60,12 +60,12 @@ def create_endpoint(
     now: datetime,
     endpoint_id: str | None = None,
 ) -> tuple[Endpoint, str]:
-    """Return a new endpoint, which gets the events from now on, and its sealed secret. Its id is a
-    new one unless the caller gives it.
+    """Return a new endpoint, which receives events from now on, and its sealed secret. Its id is
+    new unless the caller gives one.
 
-    `url` has been checked. Raise `TooManyWebhookEndpoints`.
+    `url` must have been checked. Raise `TooManyWebhookEndpoints`.
     """
-    session.execute(  # two that are created at once count each other
+    session.execute(  # two simultaneous creations count each other
         select(Project.id).where(Project.id == project_id).with_for_update(key_share=True)
     )
     mine = (WebhookEndpoint.project_id == project_id) & WebhookEndpoint.deleted_at.is_(None)
@@ -98,8 +98,8 @@ def list_endpoints(db: Db, *, project_id: str) -> Sequence[Endpoint]:
 
 
 def access_endpoint(db: Db, *, project_id: str, endpoint_id: str) -> Endpoint:
-    """Return the endpoint. Raise `WebhookEndpointDoesNotExist` for an unknown id, another project's
-    and a removed one, alike.
+    """Return the endpoint. Raise `WebhookEndpointDoesNotExist` if the id is unknown, removed, or of
+    another project.
     """
     row = db.execute(select(*_COLUMNS).where(*_is_this(project_id, endpoint_id))).first()
     if row is None:
@@ -108,7 +108,7 @@ def access_endpoint(db: Db, *, project_id: str, endpoint_id: str) -> Endpoint:
 
 
 def access_row(session: Session, *, project_id: str, endpoint_id: str) -> WebhookEndpoint:
-    """Return the row of the endpoint, locked until the unit ends. Raise as `access_endpoint`."""
+    """Return the endpoint's row, locked until the unit ends. Raise as `access_endpoint`."""
     row = session.scalars(
         select(WebhookEndpoint).where(*_is_this(project_id, endpoint_id)).with_for_update()
     ).first()
@@ -125,10 +125,10 @@ def change_endpoint(
     changes: Mapping[str, object],
     now: datetime,
 ) -> Endpoint:
-    """Set those of `url`, `event_types`, `description` and `status` that are given.
+    """Change the given properties: `url`, `event_types`, `description`, `status`.
 
-    Messages that waited while it was disabled are sent once it is enabled. Those of types that are
-    no longer among `event_types` are not sent. Raise `WebhookEndpointDoesNotExist`.
+    Messages that waited while the endpoint was disabled are sent once it is enabled. Messages of
+    types that are no longer in `event_types` are not sent. Raise `WebhookEndpointDoesNotExist`.
     """
     row = access_row(session, project_id=project_id, endpoint_id=endpoint_id)
     before = view_of(row)
@@ -155,8 +155,8 @@ def _has_missed_events(session: Session, row: WebhookEndpoint) -> bool:
 
 
 def _look_at_unwanted(session: Session, endpoint: Endpoint, now: datetime) -> None:
-    """Make the scheduled deliveries of types that the endpoint no longer wants due, so that a
-    worker closes them instead of sending them (`queue.pick`).
+    """Make the scheduled deliveries of types that the endpoint no longer subscribes to due, so that
+    a worker closes them instead of sending them (`queue.pick`).
     """
     wanted = select(Event.id).where(
         Event.id == WebhookDelivery.event_id, Event.type.in_(endpoint.event_types)
@@ -175,7 +175,7 @@ def _look_at_unwanted(session: Session, endpoint: Endpoint, now: datetime) -> No
 
 
 def remove_endpoint(session: Session, *, project_id: str, endpoint_id: str, now: datetime) -> None:
-    """Send nothing to it any more. Raise `WebhookEndpointDoesNotExist`."""
+    """Remove the endpoint and its secrets. Raise `WebhookEndpointDoesNotExist`."""
     row = access_row(session, project_id=project_id, endpoint_id=endpoint_id)
     row.deleted_at = now
     row.status, row.url, row.description = DISABLED, "", ""
@@ -194,12 +194,12 @@ def is_subscribed(endpoint: WebhookEndpoint, event_type: str) -> bool:
 
 
 def is_active(endpoint: WebhookEndpoint) -> bool:
-    """Return whether anything is sent to the endpoint."""
+    """Return whether the endpoint is enabled and not removed."""
     return endpoint.status == ENABLED and endpoint.deleted_at is None
 
 
 def _written(event_types: Sequence[str]) -> str:
-    """Return them as stored: each once, in the order given."""
+    """Return event types as stored: each once, in the given order."""
     return orjson.dumps(list(dict.fromkeys(event_types))).decode()
 
 

@@ -8,12 +8,12 @@ from models.payment.webhooks.endpoints import Endpoint
 from specd.db import UtcMs
 
 PING = "ping"
-"""The type of a message that tests an endpoint. It is no event: the log does not show it."""
+"""The type of a message that tests an endpoint. It is not an event, so the log omits it."""
 
 
 @dataclass(frozen=True)
 class WebhookEndpointDisabled(MerchantEvent, type="webhook_endpoint.disabled"):
-    """The service disabled an endpoint that is gone or took nothing for five days."""
+    """The service disabled an endpoint that is gone or has failed for five days."""
 
     endpoint: Endpoint
 

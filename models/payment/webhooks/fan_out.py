@@ -1,7 +1,7 @@
-"""From the log of events to deliveries: each endpoint follows the log of its project.
+"""Creates deliveries from the log of events: each endpoint follows the log of its project.
 
-The worker that has locked the row of an endpoint reads on after its cursor. The ids of the log are
-in the order of commits (models/payment/event_log.py), so no event is skipped.
+The worker that has locked the row of an endpoint reads after its cursor. The ids of the log are in
+commit order (models/payment/event_log.py), so no event is skipped.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from models.ranges import join_values
 from specd.db import table_of, upsert
 
 EVENTS_AT_ONCE = 200
-"""Events that an endpoint advances by in one unit of work."""
+"""The maximum number of events by which an endpoint advances in one unit of work."""
 
 _DELIVERY = table_of(WebhookDelivery)
 _ENDPOINT = table_of(WebhookEndpoint)
@@ -30,8 +30,8 @@ IS_BEHIND = (
     .scalar_subquery()
     .is_not(None)
 )
-"""The condition that the log has more for an endpoint. PostgreSQL would drop the order from an
-EXISTS, and might then read the log of all projects.
+"""The condition that the log has more events for an endpoint. With EXISTS, PostgreSQL would drop
+the order and might read the log of all projects.
 """
 _ADVANCE = (
     update(_ENDPOINT)
@@ -56,7 +56,7 @@ class _Row(TypedDict):
 def advance(session: Session, endpoints: Iterable[WebhookEndpoint], *, now: datetime) -> None:
     """Write the deliveries of the next events of these endpoints, whose rows are locked.
 
-    The first open delivery of an invoice is due at once. Those behind it wait for their turn.
+    The first open delivery of an invoice is due immediately. Later ones wait for it.
     """
     connection = session.connection()
     read: dict[tuple[str, int], Sequence[tuple[int, str, str | None]]] = {}
@@ -97,7 +97,7 @@ def advance(session: Session, endpoints: Iterable[WebhookEndpoint], *, now: date
 def _find_behind(
     connection: Connection, endpoints: Iterable[WebhookEndpoint]
 ) -> list[WebhookEndpoint]:
-    """Return the active ones for which the log has more, by one statement for all."""
+    """Return the active endpoints for which the log has more events, with one statement."""
     active = {endpoint.id: endpoint for endpoint in endpoints if is_active(endpoint)}
     if not active:
         return []
@@ -106,7 +106,7 @@ def _find_behind(
 
 
 def _queue_behind(session: Session, rows: list[_Row]) -> None:
-    """Make each delivery wait that has an open one of its invoice before it."""
+    """Make a delivery wait if an earlier delivery of its invoice is open."""
     pairs = {(row["endpoint_id"], row["invoice_id"]) for row in rows if row["invoice_id"]}
     has_open = find_open(session, pairs)
     for row in rows:
@@ -120,7 +120,7 @@ def _queue_behind(session: Session, rows: list[_Row]) -> None:
 def find_open(
     session: Session, pairs: Iterable[tuple[str, str | None]]
 ) -> set[tuple[str, str | None]]:
-    """Return those of the pairs of an endpoint and an invoice that have an open delivery."""
+    """Return the pairs of an endpoint and an invoice that have an open delivery."""
     ordered = sorted(pairs, key=str)
     open_pairs: set[tuple[str, str | None]] = set()
     for start in range(0, len(ordered), EVENTS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Records the outcomes of attempts: taken, scheduled again, or given up."""
+"""Records the outcomes of attempts: delivered, scheduled again, or given up."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from models.rows import columns_of, read_rows
 from specd.db import table_of
 
 TAKEN, GIVEN_UP, UNWANTED = "taken", "given_up", "unwanted"
-"""The last: the endpoint no longer subscribes to events of that type."""
+"""`UNWANTED`: the endpoint no longer subscribes to events of that type."""
 
 _DELIVERY = table_of(WebhookDelivery)
 _ATTEMPT = table_of(WebhookAttempt)
@@ -41,8 +41,8 @@ _MAKE_DUE = update(_DELIVERY).where(_is_its).values(next_try_at=bindparam("new_n
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply to one request. `status_code` is None where no answer came; then `failure` is the
-    reason. `answer`: the first bytes of the body as text. `retry_after`: the header of the answer.
+    """The reply to one request. `status_code` is None if there was no response; `failure` is then
+    the reason. `answer` is the beginning of the body as text, `retry_after` the response's header.
     """
 
     at: datetime
@@ -58,7 +58,7 @@ class Reply:
 
 
 def is_success(status_code: int | None) -> bool:
-    """Return whether an answer of this status takes a message."""
+    """Return whether a response with this status means that the message was delivered."""
     return status_code is not None and 200 <= status_code < 300
 
 
@@ -84,11 +84,11 @@ def record_attempts(
     holder: str,
     now: datetime,
 ) -> Counter[str]:
-    """Record these attempts; return how many were taken, failed, given up. `endpoints`: their rows,
-    locked by this unit.
+    """Record these attempts. Return how many were taken, failed or given up. `endpoints` contains
+    their rows, locked by this unit.
 
-    A message that was taken is not sent again, whoever claims the endpoint by now. Only the worker
-    that claims the endpoint schedules a failed message again.
+    A delivered message is not sent again, regardless of which worker claims the endpoint now. A
+    failed message is scheduled again only by the worker that claims the endpoint.
     """
     rows = _find_rows(session, attempts)
     noted, inserted = [], []
@@ -158,7 +158,7 @@ class _Row:
 
 
 def requested_pause(reply: Reply, now: datetime) -> datetime | None:
-    """Return the time of `Retry-After` of a 429 or a 503, before which nothing is sent."""
+    """Return the `Retry-After` time of a 429 or 503, or None. Nothing is sent before it."""
     if reply.status_code not in (429, 503) or reply.retry_after is None:
         return None
     return schedule.read_retry_after(reply.retry_after, now)
@@ -187,7 +187,7 @@ def schedule_next(session: Session, pairs: Iterable[tuple[str, str]], *, now: da
 
 
 def give_up_forgotten(session: Session, endpoint_id: str, *, now: datetime) -> None:
-    """Give up the due deliveries whose event is no longer kept."""
+    """Give up due deliveries whose event has expired, and make the next ones due."""
     its = select(Event.id).where(Event.id == _DELIVERY.c.event_id)
     is_lost = its.correlate(_DELIVERY).scalar_subquery().is_(None)
     closed = session.connection().execute(
@@ -202,7 +202,7 @@ def give_up_forgotten(session: Session, endpoint_id: str, *, now: datetime) -> N
 def close_unwanted(
     session: Session, endpoint_id: str, event_ids: Sequence[int], *, now: datetime
 ) -> None:
-    """Close deliveries of types that the endpoint no longer wants, and make the next ones due."""
+    """Close deliveries of types without a subscription, and make the next ones due."""
     closed = session.connection().execute(
         update(_DELIVERY)
         .where(_DELIVERY.c.endpoint_id == endpoint_id, _DELIVERY.c.event_id.in_(event_ids))
@@ -215,7 +215,7 @@ def close_unwanted(
 def _update_endpoint(
     session: Session, endpoint: WebhookEndpoint, reply: Reply, now: datetime
 ) -> None:
-    """Note on the endpoint whether it fails, pauses, or is disabled by a reply."""
+    """Record on the endpoint whether it fails, pauses, or is disabled after a reply."""
     if reply.is_taken:
         endpoint.failing_since = None
         return

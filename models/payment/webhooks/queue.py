@@ -1,7 +1,7 @@
-"""Which messages are sent next, and which worker sends them.
+"""Chooses the messages to send next, and the worker that sends them.
 
-An endpoint has one sender at a time: a worker claims it for a while, renews the claim while it
-sends, and releases it. The claims of a worker that dies expire. A worker schedules messages of an
+An endpoint has one sender at a time: a worker claims it for a limited time, renews the claim while
+it sends, and releases it. The claims of a crashed worker expire. A worker schedules messages of an
 endpoint only while it locks its row, so that two workers never schedule the same message.
 """
 
@@ -22,14 +22,14 @@ from specd.db import UtcMs, table_of
 _ENDPOINT = table_of(WebhookEndpoint)
 _DELIVERY = table_of(WebhookDelivery)
 _ROUNDS_OF_UNWANTED = 20
-"""How often one choice of messages passes over those that the endpoint no longer wants."""
+"""How many times one choice of messages skips messages that the endpoint no longer wants."""
 DUE = IndexRange([_DELIVERY.c.endpoint_id], [_DELIVERY.c.next_try_at])
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A delivery that may be sent now. `data`: a JSON object as text; `sealed`: the secrets;
-    `traceparent`: the trace context of the event.
+    """A delivery that may be sent now. `data` is a JSON object as text, `sealed` the signing
+    secrets, and `traceparent` the trace context of the event.
     """
 
     endpoint_id: str
@@ -51,10 +51,10 @@ def find_work(
     limit: int,
     now: datetime,
 ) -> Sequence[str]:
-    """Return ids of endpoints with something to do for this holder, but for `excluded`: those that
-    it has claimed and that are behind the log, and unclaimed ones that are behind or have a message
-    due, in any order. `idle`: endpoints that the holder has claimed and sends nothing to; they can
-    have a message due that a request has scheduled since.
+    """Return ids of endpoints with work for this holder, in random order and without `excluded`:
+    endpoints that it has claimed and that are behind the log, and unclaimed endpoints that are
+    behind or have a due message. `idle` are endpoints that the holder has claimed and is not
+    sending to; a request may have scheduled a message for them meanwhile.
     """
     is_free = _ENDPOINT.c.claimed_until.is_(None) | (_ENDPOINT.c.claimed_until <= now)
     is_mine = (_ENDPOINT.c.claimed_by == holder) & (_ENDPOINT.c.claimed_until > now)
@@ -81,11 +81,9 @@ def claim(
     until: datetime,
     now: datetime,
 ) -> Mapping[str, WebhookEndpoint]:
-    """Claim these endpoints where no other worker has. Return their rows, claimed or not, locked
-    until the unit ends.
+    """Claim the endpoints that no other worker claims. Return the locked rows, claimed or not.
 
-    Rows that another unit has locked are left out, but for those that the holder has claimed
-    already.
+    Rows that another unit has locked are skipped, except those that the holder already claims.
     """
     ids = sorted(endpoint_ids)
     rows: dict[str, WebhookEndpoint] = {}
@@ -105,7 +103,7 @@ def claim(
 def renew(
     session: Session, endpoint_ids: Collection[str], *, holder: str, until: datetime
 ) -> Sequence[str]:
-    """Renew these claims; return the endpoints that the holder still claims."""
+    """Renew these claims. Return the endpoints that the holder still claims."""
     renewed = session.execute(
         update(_ENDPOINT)
         .where(_ENDPOINT.c.id.in_(sorted(endpoint_ids)), _ENDPOINT.c.claimed_by == holder)
@@ -116,7 +114,7 @@ def renew(
 
 
 def release(session: Session, endpoint_ids: Collection[str], *, holder: str) -> None:
-    """Release these claims."""
+    """Release the claims of the holder on these endpoints."""
     session.execute(
         update(_ENDPOINT)
         .where(_ENDPOINT.c.id.in_(sorted(endpoint_ids)), _ENDPOINT.c.claimed_by == holder)
@@ -126,7 +124,9 @@ def release(session: Session, endpoint_ids: Collection[str], *, holder: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Whether a message is due for an endpoint, also one under way, and when the next one is."""
+    """Whether a message is due for an endpoint, including ones being sent, and the next
+    later time.
+    """
 
     is_due: bool
     next_due_at: datetime | None
@@ -135,7 +135,7 @@ class Schedule:
 def find_schedules(
     session: Session, endpoint_ids: Collection[str], *, now: datetime
 ) -> Mapping[str, Schedule]:
-    """Return the schedule of each of these endpoints, by one statement for all."""
+    """Return the schedule of each of these endpoints, with one statement."""
     if not endpoint_ids:
         return {}
     later = (
@@ -166,8 +166,8 @@ def pick(
     limit: int,
     now: datetime,
 ) -> Sequence[Message]:
-    """Return up to `limit` messages that are due for a claimed endpoint, but for those under way;
-    without the secrets that sign them.
+    """Return up to `limit` due messages of a claimed endpoint, without those under way. Their
+    secrets are added later.
     """
     is_paused = endpoint.paused_until is not None and endpoint.paused_until > now
     if limit <= 0 or is_paused or not is_active(endpoint):
@@ -209,7 +209,7 @@ def pick(
 
 
 def add_secrets(session: Session, messages: Sequence[Message], *, now: datetime) -> list[Message]:
-    """Return the messages with the secrets that sign now."""
+    """Return the messages with the current signing secrets."""
     if not messages:
         return []
     endpoint_ids = {message.endpoint_id for message in messages}
@@ -218,8 +218,8 @@ def add_secrets(session: Session, messages: Sequence[Message], *, now: datetime)
 
 
 def _due(endpoint_id: ColumnElement[str], now: datetime) -> Select[datetime | None]:
-    """Select when the first message that is due for an endpoint became so. PostgreSQL would drop
-    the order from an EXISTS, and might then read the messages of all endpoints.
+    """Return the select of the time of the first due message of an endpoint. With EXISTS,
+    PostgreSQL would drop the order and might read the messages of all endpoints.
     """
     first = select(_DELIVERY.c.next_try_at).where(*_is_due(endpoint_id, now))
     return first.order_by(*DUE.ascending).limit(1)

@@ -1,5 +1,5 @@
 """One round of a worker, as one unit of work: it records the attempts that have ended, and chooses
-the messages that are sent next. It waits for nothing but the database.
+the messages to send next. It waits only for the database.
 """
 
 from collections import Counter
@@ -18,24 +18,24 @@ from models.payment.webhooks.tables import WebhookEndpoint
 
 
 class Capacity(Protocol):
-    """How much a worker can send at once. Made anew for each unit of work."""
+    """How much a worker can send simultaneously. Created for each unit of work."""
 
     def under_way(self, endpoint_id: str) -> Collection[int]:
         """Return the events that are being sent to the endpoint."""
         ...
 
     def left(self, endpoint_id: str, *, is_failing: bool) -> int:
-        """Return how many more messages may be sent to it now."""
+        """Return how many more messages may be sent to the endpoint now."""
         ...
 
     def use(self, endpoint_id: str, count: int, *, is_failing: bool) -> None:
-        """Count so many messages as sent."""
+        """Count `count` messages as sent."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The input of a round: endpoints to claim, claims to renew, attempts that have ended."""
+    """The input of a round: endpoints to claim, claims to renew, and attempts that have ended."""
 
     holder: str
     claimed: frozenset[str]
@@ -43,15 +43,17 @@ class Plan:
     ended: Sequence[Attempt]
     until: datetime
     soon: datetime
-    """An endpoint whose next message is due before then is not released."""
+    """An endpoint is kept if its next message is due before this time."""
 
 
 @dataclass(slots=True)
 class Round:
-    """The result of a round. `claims` are the endpoints that the worker claims until `Plan.until`,
-    with the time when their next message is due, which is not known of those that were only
-    renewed; `failing` those that did not take their last message; `unrecorded` the attempts that
-    could not be recorded, because another worker has locked the endpoint.
+    """The result of a round.
+
+    `claims` maps the endpoints that the worker claims until `Plan.until` to the time of their next
+    message, which is unknown for claims that were only renewed. `failing` are the endpoints whose
+    last attempt failed. `unrecorded` are attempts that could not be recorded because another worker
+    has locked the endpoint.
     """
 
     messages: list[Message] = field(default_factory=list)
@@ -62,7 +64,7 @@ class Round:
 
 
 def run(session: Session, plan: Plan, capacity: Capacity, *, now: datetime) -> Round:
-    """Return the result of one round."""
+    """Run one round and return its result."""
     result = Round()
     if plan.renewed:
         renewed = queue.renew(session, plan.renewed, holder=plan.holder, until=plan.until)
@@ -83,9 +85,9 @@ def run(session: Session, plan: Plan, capacity: Capacity, *, now: datetime) -> R
 def record(
     session: Session, holder: str, ended: Sequence[Attempt], *, now: datetime
 ) -> Counter[str]:
-    """Record attempts, and let the holder's claims of their endpoints expire.
+    """Record attempts, and expire the holder's claims of their endpoints.
 
-    Return how many were taken, failed, given up.
+    Return how many were taken, failed or given up.
     """
     ids = {attempt.endpoint_id for attempt in ended}
     rows = queue.claim(session, ids, holder=holder, until=now, now=now)
@@ -112,7 +114,7 @@ def _choose(
     result: Round,
     now: datetime,
 ) -> None:
-    """Choose the messages that are sent to one endpoint; keep its claim or release it."""
+    """Choose the messages to send to one endpoint, and keep or release its claim."""
     is_failing = row.failing_since is not None
     if is_failing:
         result.failing.add(row.id)

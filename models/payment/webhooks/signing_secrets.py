@@ -1,4 +1,4 @@
-"""The signing secrets of endpoints: the newest, and those before it until their time is over."""
+"""The signing secrets of endpoints: the newest, and previous ones until they expire."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -13,7 +13,7 @@ from models.webhooks import signing
 from specd.db import Db, table_of
 
 SECRETS_MAX = 5
-"""The most secrets that sign at once. One more rotation ends the oldest."""
+"""The maximum number of secrets that sign together. Another rotation deletes the oldest."""
 
 _TABLE = table_of(WebhookSecret)
 
@@ -29,7 +29,7 @@ def add_secret(session: Session, vault: WebhookVault, endpoint_id: str) -> str:
 def rotate(
     session: Session, vault: WebhookVault, endpoint_id: str, *, grace: timedelta, now: datetime
 ) -> str:
-    """Return a new secret, sealed; those before it sign for `grace` at the longest."""
+    """Return a new secret, sealed. Previous secrets sign for at most `grace`."""
     forget_secrets(session, endpoint_id, expired_at=now)
     ends_at = now + grace
     session.execute(
@@ -52,7 +52,7 @@ def rotate(
 def forget_secrets(
     session: Session, endpoint_id: str, *, expired_at: datetime | None = None
 ) -> None:
-    """Delete the endpoint's secrets: those whose end has come by then, or all."""
+    """Delete the endpoint's secrets: those that have expired by `expired_at`, or all."""
     gone = delete(_TABLE).where(_TABLE.c.endpoint_id == endpoint_id)
     if expired_at is not None:
         gone = gone.where(_TABLE.c.expires_at <= expired_at)
@@ -62,7 +62,7 @@ def forget_secrets(
 def find_sealed(
     db: Db, endpoint_ids: Collection[str], *, now: datetime
 ) -> Mapping[str, Sequence[str]]:
-    """Return endpoint -> the sealed secrets that sign now, the newest first."""
+    """Return the sealed secrets that sign now, newest first, by endpoint."""
     secrets: dict[str, list[str]] = defaultdict(list)
     query = (
         select(_TABLE.c.endpoint_id, _TABLE.c.sealed)
@@ -78,13 +78,13 @@ def find_sealed(
 
 
 def open_sealed(vault: WebhookVault, endpoint_id: str, sealed: Sequence[str]) -> Sequence[str]:
-    """Return the secrets; one that was sealed under another secret of the service is left out."""
+    """Return the secrets, except those that were sealed under an unknown secret of the service."""
     opened = (vault.open(text, purpose=purpose_of(endpoint_id)) for text in sealed)
     return tuple(secret for secret in opened if secret is not None)
 
 
 def reseal(session: Session, vault: WebhookVault) -> int:
-    """Seal all secrets under the present secret of the service; return how many were changed."""
+    """Seal all secrets under the current secret of the service. Return how many changed."""
     changed = 0
     for row in session.scalars(select(WebhookSecret).with_for_update()):
         purpose = purpose_of(row.endpoint_id)

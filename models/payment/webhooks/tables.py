@@ -1,4 +1,4 @@
-"""The tables of webhooks. Rules live beside them."""
+"""The tables of webhooks."""
 
 from datetime import datetime
 
@@ -14,10 +14,10 @@ from specd.db import RowNumber, UtcMs
 class WebhookEndpoint(PaymentBase):
     """An address that a project's events are posted to.
 
-    `event_types` is a JSON array. `cursor` is the newest event that has its deliveries.
-    `claimed_by` may send until `claimed_until`. Nothing is sent before `paused_until`, which the
-    receiver asked for. `failing_since` is the first failure after the last success. A removed
-    endpoint keeps its row until its deliveries are forgotten, without its secrets.
+    `event_types` is a JSON array. `cursor` is the newest event whose deliveries exist. `claimed_by`
+    may send until `claimed_until`. Nothing is sent before `paused_until`, which the receiver
+    requested. `failing_since` is the first failure after the last success. A removed endpoint keeps
+    its row, without secrets, until its deliveries and attempts have expired.
     """
 
     __tablename__ = "webhook_endpoint"
@@ -41,7 +41,7 @@ class WebhookEndpoint(PaymentBase):
 
 
 class WebhookSecret(PaymentBase):
-    """A sealed signing secret of an endpoint. One has no end; those before it sign until theirs."""
+    """A sealed signing secret of an endpoint. The newest has no end; others sign until theirs."""
 
     __tablename__ = "webhook_secret"
 
@@ -52,12 +52,12 @@ class WebhookSecret(PaymentBase):
 
 
 class WebhookDelivery(PaymentBase):
-    """One event on its way to one endpoint. Open until `outcome` is set, at `closed_at`.
+    """One event for one endpoint. Open until `closed_at`, when `outcome` is set.
 
     Of the open deliveries of one invoice to one endpoint, the oldest has a `next_try_at`. The
-    others wait for their turn, unless a request has sent one before it (`redelivered`). A closed
-    delivery that was requested again has a `next_try_at` too; it stays closed, so no other waits
-    for it. `attempts` counts since the last request, `tried` all.
+    others wait, unless a request has sent one out of order (`redelivered`). A closed delivery that
+    was requested again also has a `next_try_at`. It stays closed, so no other delivery waits for
+    it. `attempts` counts since the last request, `tried` counts all.
     """
 
     __tablename__ = "webhook_delivery"
@@ -92,7 +92,7 @@ class WebhookDelivery(PaymentBase):
 
 
 class WebhookAttempt(PaymentBase):
-    """One request to an endpoint and what came of it. `answer` is the beginning of the body."""
+    """One request to an endpoint and its result. `answer` is the beginning of the response body."""
 
     __tablename__ = "webhook_attempt"
     __table_args__ = (
@@ -115,7 +115,7 @@ class WebhookAttempt(PaymentBase):
 
 
 class SecretCheck(PaymentBase):
-    """A text that only the secret of the service opens (specd/_db/secret_checks.py), in one row."""
+    """A text that only the service's secret opens (specd/_db/secret_checks.py), in one row."""
 
     __tablename__ = "secret_check"
 

@@ -7,19 +7,19 @@ from specd.db import SealedTexts
 
 
 class WebhookVault(SealedTexts):
-    """Seals the signing secrets of endpoints, each for its endpoint alone."""
+    """Seals the signing secrets of endpoints, each for one endpoint."""
 
     def __init__(self, secret: bytes, previous: bytes | None = None) -> None:
         super().__init__(secret, previous, label=b"specd payment webhooks")
 
 
 def load_secrets(data_dir: Path, given: str, previous: str) -> tuple[bytes, bytes | None]:
-    """Return the present secret and the previous one, if any."""
+    """Return the current secret, and the previous one or None."""
     return secret_files.load_secrets(data_dir / "payment-secret", given, previous)
 
 
 def open_vault(data_dir: Path, given: str, previous: str) -> WebhookVault:
-    """Return the vault under the settings' secrets, or under those of the data directory."""
+    """Return the vault with the secrets of the settings or of the data directory."""
     return WebhookVault(*load_secrets(data_dir, given, previous))
 
 
