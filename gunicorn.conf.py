@@ -1,4 +1,4 @@
-"""Found by a plain `gunicorn` in this directory, which then serves as `specd serve` does."""
+"""Configuration for a plain `gunicorn` in this directory. It then serves like `specd serve`."""
 
 from specd._cli import gunicorn_conf
 

@@ -1,4 +1,4 @@
-"""Values of our services' settings: how the text of a variable is parsed, as in `base_values`."""
+"""Parsers of setting values for our services, in addition to `specd/_values.py`."""
 
 import re
 from contextlib import suppress
@@ -9,7 +9,7 @@ from specd.settings import parse_public_url
 
 
 def parse_networks(text: str) -> tuple[str, ...]:
-    """Comma-separated networks, such as 10.0.0.0/8."""
+    """Parse comma-separated networks, such as 10.0.0.0/8."""
     try:
         return tuple(str(ip_network(part.strip())) for part in text.split(",") if part.strip())
     except ValueError:
@@ -19,14 +19,14 @@ def parse_networks(text: str) -> tuple[str, ...]:
 
 
 def parse_domain(text: str) -> str:
-    """A domain for mail, or nothing."""
+    """Parse a mail domain, which may be empty."""
     if text and not re.fullmatch(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*", text):
         raise ValueError("must be a domain in lower case, without a port")
     return text
 
 
 def parse_mail_url(text: str) -> str:
-    """Where mail leaves: an SMTP server, or a folder."""
+    """Parse the destination of outgoing mail: an SMTP server or a folder."""
     with suppress(ValueError):
         url = urlsplit(text)
         if url.scheme == "file" and (url.netloc or url.path) and not url.query:
@@ -43,7 +43,7 @@ def parse_mail_url(text: str) -> str:
 
 
 def parse_sender(text: str) -> str:
-    """An address, or a name with an address in angle brackets."""
+    """Parse an address, or a name with an address in angle brackets."""
     address = re.fullmatch(r"(?:[^<>\r\n]*<)?([^\s<>@]+@[^\s<>@]+)>?", text)
     if address and text.count("<") == text.count(">"):
         return text
@@ -51,7 +51,7 @@ def parse_sender(text: str) -> str:
 
 
 def parse_service_url(text: str) -> str:
-    """The base address of a service we call, without a slash at its end."""
+    """Parse the base URL of an external service. A trailing slash is removed."""
     try:
         return parse_public_url(text)
     except ValueError:
@@ -59,13 +59,13 @@ def parse_service_url(text: str) -> str:
 
 
 def parse_wallet_urls(text: str) -> tuple[str, ...]:
-    """Comma-separated endpoints that everybody may know, each `CHAINID=URL` without a user."""
+    """Parse comma-separated public endpoints, each `CHAINID=URL` without credentials."""
     form = r"[1-9][0-9]{0,17}=https?://[^\s/?#@]+([/?][^\s]*)?"
     return _parse_urls(text, form, "URLs without users, each written CHAINID=URL")
 
 
 def parse_rpc_urls(text: str) -> tuple[str, ...]:
-    """Comma-separated endpoints, in order of preference, each `URL` or `CHAINID=URL`."""
+    """Parse comma-separated endpoints in order of preference, each `URL` or `CHAINID=URL`."""
     form = r"([1-9][0-9]{0,17}=)?https?://[^\s/?#]+[^\s]*"
     return _parse_urls(text, form, "URLs, each written URL or CHAINID=URL")
 

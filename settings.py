@@ -21,7 +21,7 @@ from specd.settings import is_loopback, setting_for_each
 
 
 class Quota(NamedTuple):
-    """`what` there may be so many of, unless the operator sets another number up to `most`."""
+    """A limit on the number of `what`. The operator can set another one, up to `most`."""
 
     default: int
     what: str
@@ -72,13 +72,13 @@ CHAT_QUOTAS: Mapping[str, Quota] = {
         500, "channel folders per chat organization, including archived ones", 100_000
     ),
 }
-"""The quotas of models/chat/common/quotas.py. Each has a variable of its own."""
+"""The quotas of models/chat/common/quotas.py. Each has a separate variable."""
 DAY_S = 86_400
 MAX_RETENTION_S = 10 * 365 * DAY_S
 
 
 class Settings(BaseSettings):
-    """The settings of the two services in addition to those of every project."""
+    """The settings of both services, in addition to those of every project."""
 
     rate_limit_per_minute: int = setting(
         "Requests per API key and minute when rate limits are on.",

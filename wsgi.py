@@ -1,7 +1,7 @@
-"""The project and its applications: `wsgi:app` has every service, `wsgi:chat` that one alone.
+"""The project and its applications: `wsgi:app` has every service, `wsgi:chat` only that service.
 
 An application is built on first access, in the process that serves it, from the `SPECD_*` settings
-of the environment. The name of this module is the custom; the applications speak ASGI.
+of the environment. The module has the customary name, but the applications use ASGI.
 """
 
 from specd import Project, Service

@@ -1,1 +1,1 @@
-"""What an HTTP caller can do: one package per service, one module per tag of its document."""
+"""The operations for HTTP callers: a package per service, a module per tag of its document."""

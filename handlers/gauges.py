@@ -1,4 +1,4 @@
-"""Metrics that every service has besides those of requests."""
+"""Metrics that every service has in addition to those of requests."""
 
 import shutil
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from models.heartbeats import Heartbeat
 
 
 class Gauge(NamedTuple):
-    """A number on `/metrics`. Those of one name have the same names of labels."""
+    """A number on `/metrics`. Gauges with the same name must have the same label names."""
 
     name: str
     about: str
@@ -41,7 +41,7 @@ def log_gauges(service: str, span: EventSpan) -> list[Gauge]:
 
 
 def disk_gauges(service: str, data_dir: Path) -> list[Gauge]:
-    """Return the metrics of the disk with the data directory, none where there is no directory."""
+    """Return the metrics of the data directory's disk, or no metrics if it does not exist."""
     if not data_dir.is_dir():
         return []
     disk = shutil.disk_usage(data_dir)
@@ -57,7 +57,7 @@ def disk_gauges(service: str, data_dir: Path) -> list[Gauge]:
 
 
 def archive_gauges(service: str, found: Archiving | None) -> list[Gauge]:
-    """Return the metrics of the archive of PostgreSQL's WAL, none without an archive."""
+    """Return the metrics of PostgreSQL's WAL archive, or no metrics if there is no archive."""
     if found is None:
         return []
     labels = {"service": service}

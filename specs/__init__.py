@@ -12,12 +12,12 @@ document = project.read_document
 
 
 def text(name: str) -> bytes:
-    """Return a document as it is published."""
+    """Return the published text of a document."""
     return document(name).text
 
 
 def load(name: str) -> dict[str, Any]:
-    """Return the content of a document, which all callers share; status codes and other keys are
-    text.
+    """Return the content of a document, which all callers share. All keys are strings, including
+    status codes.
     """
     return dict(document(name).content)

@@ -1,4 +1,4 @@
-"""`python -m specs DIRECTORY`: write each document there as it is published."""
+"""`python -m specs DIRECTORY` writes each published document to the directory."""
 
 import sys
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""The payment service's operations. Functions bear their operationId."""
+"""The payment service's operations. Functions are named by their operationId."""

@@ -35,6 +35,6 @@ async def create_checkout_session(
 
 
 async def _require_chain(ctx: Context, chain_id: int) -> None:
-    """Raises `ChainNotConfigured`, and `ChainUnavailable` unless the chain is healthy now."""
+    """Raise `ChainNotConfigured`, and `ChainUnavailable` unless the chain is healthy now."""
     with acting(chain_id):
         await ctx.adapters.chain.check(chain_id)

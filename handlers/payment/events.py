@@ -52,8 +52,8 @@ async def list_events(
 
 
 async def _wait(ctx: Context, look: Callable[[Connection], EventPage], seconds: float) -> EventPage:
-    """Return the first new events; none if none come, or if the server stops. Each look checks the
-    key again.
+    """Return the first new events, or none if `seconds` have passed or the server stops. Each read
+    checks the key again.
     """
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + seconds
@@ -73,7 +73,7 @@ def get_event(ctx: Context, *, id_: str) -> types.Event:
 
 
 def _event(row: EventRow) -> types.Event:
-    """The document's Event."""
+    """Return the document's Event."""
     return {
         "id": event_list.written_id(row.id),
         "type": render.event_type(row.type),

@@ -29,19 +29,20 @@ from specd import Response, before_transaction, encode, idempotent
 
 P = TypeVar("P")
 Export = tuple[AsyncIterator[bytes], Literal[200], dict[str, str]]
-"""A file that is streamed: its pieces, the status and the headers."""
+"""A streamed file: its parts, the status and the headers."""
 ASK_AGAIN = ("Cache-Control", "private, no-cache")
-"""One's own copy is good as long as its ETag is."""
+"""Clients may reuse their copy only if its ETag is still valid."""
 MAX_EXPORTED = 10_000
-"""The most lines of one export."""
+"""The maximum number of lines in an export."""
 MAX_EXPORTED_BYTES = 50_000_000
-"""An export is cut off behind so many."""
+"""An export that exceeds this size is aborted."""
 
 
 def _find_newest_block(ctx: Context, *, body: types.InvoiceCreation) -> NewestBlock | None:
-    """Return the chain's newest block if no watcher has seen it lately, and the chain shows it.
+    """Return the chain's newest block if no watcher has seen it recently, or None if the chain does
+    not return it.
 
-    Transfers up to that block were there before the address is handed out.
+    Transfers up to that block precede the invoice.
     """
     chain_id = invoices.find_unwatched_chain(
         ctx.connection,
@@ -89,7 +90,7 @@ def list_invoices(
 
 
 async def export_invoices(ctx: Context, **filters: Any) -> Export:
-    """Export invoices for book-keeping."""
+    """Export invoices for bookkeeping."""
     wanted = _wanted(ctx, **filters)
 
     def check(connection: Connection) -> None:
@@ -109,7 +110,7 @@ async def export_payments(
     received_to: int | None = None,
     order: str,
 ) -> Export:
-    """Export payments for book-keeping."""
+    """Export payments for bookkeeping."""
     wanted = ReceiptFilter(ctx.actor.project_id, received_from, received_to, order == "asc")
 
     def check(connection: Connection) -> None:
@@ -133,8 +134,8 @@ def _named(file: str) -> dict[str, str]:
 async def _lines(
     ctx: Context, header: str, read: Callable[[P | None, Connection], tuple[str, P | None]]
 ) -> AsyncIterator[bytes]:
-    """Yield an export in pieces. `read` returns the lines behind a place and the place behind them.
-    Raise `ExportTooLarge`, and what ends a request whose key is revoked meanwhile.
+    """Yield an export in parts. `read` returns the lines after a position, and the next position.
+    Raise `ExportTooLarge`, and an error if the key is revoked meanwhile.
     """
     text, size, place = header, 0, None
     while True:
@@ -164,7 +165,7 @@ def _wanted(
     resolved: bool | None = None,
     order: str,
 ) -> InvoiceFilter:
-    """Return the list that the query of a request asks for."""
+    """Return the filter for the query parameters of a request."""
     return InvoiceFilter(
         project_id=ctx.actor.project_id,
         external_order_id=external_order_id,
@@ -182,7 +183,7 @@ def _wanted(
 
 
 def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:
-    """Read an invoice as it is now."""
+    """Read the current state of an invoice."""
     invoice = invoice_view.access_invoice(
         ctx.connection, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
     )

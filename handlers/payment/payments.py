@@ -19,7 +19,7 @@ from models.payment.test_helpers import expiring
 from models.payment.test_helpers.errors import NothingIsDue
 
 LOOK_S = 0.25
-"""How often a request that waits reads the invoice."""
+"""The interval at which a waiting request reads the invoice."""
 DEFAULT_WAIT_S = 5
 
 
@@ -62,10 +62,10 @@ async def pay_invoice(
 async def expire_invoice(
     ctx: Context, *, id_: str, body: types.ExpiryRequest | None = None
 ) -> types.Invoice:
-    """End the time of an unpaid invoice."""
+    """Expire an unpaid invoice."""
     after_s = await _end_time(ctx, id_)
     invoice = await ctx.read(_reading(ctx, id_))
-    # Its own next block lets any other chain come past that time.
+    # A chain that mines only on request has no block past that time otherwise.
     with suppress(NoEndpoint, ChainUnreachable, NodeRefuses):
         await ctx.adapters.development.mine(invoice.chain_id, 1, after_s=after_s)
     wait_s = (body or {}).get("wait_s", DEFAULT_WAIT_S)
@@ -74,7 +74,7 @@ async def expire_invoice(
 
 
 async def _end_time(ctx: Context, invoice_id: str) -> int:
-    """End the time of the invoice; return the moment in Unix seconds, rounded down."""
+    """Expire the invoice. Return its expiry in Unix seconds, rounded down."""
     moment = await ctx.write(
         lambda session: expiring.end_time(
             session, project_id=ctx.actor.project_id, invoice_id=invoice_id, now=ctx.now
@@ -97,7 +97,7 @@ async def _atoms(ctx: Context, invoice: InvoiceView, amount: str) -> int:
 
 
 def _parts(atoms: int, count: int) -> list[int]:
-    """Return an amount in so many parts, none of which is zero."""
+    """Split an amount into up to `count` non-zero parts."""
     count = min(count, atoms)
     part = atoms // count
     return [part] * (count - 1) + [atoms - part * (count - 1)]
@@ -115,8 +115,8 @@ def _reading(ctx: Context, invoice_id: str) -> Callable[[Any], InvoiceView]:
 async def _wait_for(
     ctx: Context, invoice_id: str, is_so: Callable[[InvoiceView], bool], wait_s: float
 ) -> InvoiceView:
-    """Return the invoice as soon as it is so, or as it is when the time is over. Between two looks
-    there is no thread and no connection.
+    """Return the invoice as soon as `is_so` accepts it, or as it is after `wait_s`. Between two
+    reads, the request uses no thread and no connection.
     """
     loop = asyncio.get_running_loop()
     ends_at = loop.time() + wait_s
@@ -133,7 +133,7 @@ async def _wait_for(
 
 
 def _sent(sent: Sent) -> types.TestTransaction:
-    """The document's TestTransaction."""
+    """Return the document's TestTransaction."""
     return {
         "tx_hash": sent.tx_hash,
         "from": sent.sender,

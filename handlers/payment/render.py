@@ -1,4 +1,4 @@
-"""Models to wire; models/payment/rendering.py does it for invoices, of which events tell too."""
+"""Renders models as responses. Invoices, which events contain too, are in models/payment."""
 
 from typing import Literal, cast
 
@@ -20,33 +20,33 @@ from specd.db import UtcMs
 
 
 def invoice(view: InvoiceView) -> types.Invoice:
-    """The document's Invoice."""
+    """Return the document's Invoice."""
     return cast("types.Invoice", render_invoice(view))
 
 
 def invoice_with_notes(view: InvoiceView) -> types.Invoice:
-    """The document's Invoice as lists show it."""
+    """Return the document's Invoice, as lists contain it."""
     return cast("types.Invoice", render_with_notes(view))
 
 
 def metadata(view: InvoiceView) -> types.InvoiceMetadata:
-    """The document's InvoiceMetadata."""
+    """Return the document's InvoiceMetadata."""
     rendered = {"invoice_id": view.id, "metadata": {}} | render_notes(view)
     return cast("types.InvoiceMetadata", rendered)
 
 
 def endpoint(view: Endpoint) -> types.WebhookEndpoint:
-    """The document's WebhookEndpoint."""
+    """Return the document's WebhookEndpoint."""
     return cast("types.WebhookEndpoint", render_endpoint(view))
 
 
 def event_type(stored: str) -> types.EventType:
-    """A stored type of events."""
+    """Return a stored event type with its static type."""
     return cast("types.EventType", stored)
 
 
 def route(method: MethodRow, *, is_available: bool) -> types.Route:
-    """A payment method, as the document's Route."""
+    """Return a payment method as the document's Route."""
     return {
         "id": method.id,
         "environment": ENVIRONMENT,
@@ -63,7 +63,7 @@ def route(method: MethodRow, *, is_available: bool) -> types.Route:
 def checkout_session(
     session: CheckoutSession, token: str, *, public_url: str
 ) -> types.CheckoutSession:
-    """The document's CheckoutSession. The address comes from the settings, never from the Host."""
+    """Return the document's CheckoutSession. The URL uses the settings, never the Host header."""
     rendered: types.CheckoutSession = {
         "invoice_id": session.invoice_id,
         "checkout_token": token,
@@ -78,7 +78,7 @@ def checkout_session(
 
 
 def test_result(endpoint_id: str, received: Received) -> types.WebhookTestResult:
-    """The document's WebhookTestResult."""
+    """Return the document's WebhookTestResult."""
     return {
         "webhook_endpoint_id": endpoint_id,
         "taken": is_success(received.status),

@@ -35,7 +35,7 @@ async def send_sample_event(ctx: Context, *, body: types.SampleRequest) -> types
 
 
 def _choose(db: Db, project_id: str, type_: str, endpoint_id: str | None) -> Sequence[Endpoint]:
-    """Return the endpoint that is named, or all that get events of this type."""
+    """Return the given endpoint, or all endpoints that receive events of this type."""
     if endpoint_id is None:
         return runs.find_receivers(db, project_id, type_)
     endpoint = endpoints.access_endpoint(db, project_id=project_id, endpoint_id=endpoint_id)

@@ -32,7 +32,7 @@ def list_scenarios(ctx: Context) -> types.ScenarioList:
 
 
 def _find_newest_block(ctx: Context, *, body: types.RunRequest | None = None) -> NewestBlock | None:
-    """Return the chain's newest block if no watcher has seen it lately."""
+    """Return the chain's newest block if no watcher has seen it recently, else None."""
     project_id = ctx.actor.project_id
     method = chains.choose_method(
         ctx.connection, project_id=project_id, method_id=(body or {}).get("payment_method_id")
@@ -51,7 +51,7 @@ async def run_scenario(
     name: str,
     body: types.RunRequest | None = None,
 ) -> Response:
-    """Run a scenario with an invoice of the shop's, or a new one."""
+    """Run a scenario with an invoice of the shop or a new one."""
     scenario, asked = runs.find_scenario(name), body or {}
     shop_url: str | None = asked.get("shop_url")
     if shop_url is not None:
@@ -99,8 +99,8 @@ def _choose_invoice(
     asked: types.RunRequest,
     newest: NewestBlock | None,
 ) -> InvoiceView:
-    """Return the invoice that the shop has made, or a new one if there is none. Raise
-    `InvoiceDoesNotExist`, `OrderAttemptExists`, and what `create_invoice` raises.
+    """Return the shop's invoice, or a new one if there is none. Raise `InvoiceDoesNotExist`,
+    `OrderAttemptExists`, and the errors of `create_invoice`.
     """
     project_id, order = ctx.actor.project_id, asked.get("external_order_id")
     invoice_id: str | None = asked.get("invoice_id")
@@ -163,7 +163,7 @@ def get_run(ctx: Context, *, id_: str) -> types.ScenarioRun:
 
 
 def _scenario(scenario: Scenario) -> types.Scenario:
-    """The document's Scenario."""
+    """Return the document's Scenario."""
     return {
         "name": scenario.name,
         "description": scenario.description,
@@ -173,7 +173,7 @@ def _scenario(scenario: Scenario) -> types.Scenario:
 
 
 def _expected(scenario: Scenario) -> types.Expectation:
-    """The document's Expectation."""
+    """Return the document's Expectation."""
     return {
         "events": [render.event_type(each) for each in scenario.events],
         "fulfilments": scenario.fulfilments,
@@ -182,7 +182,7 @@ def _expected(scenario: Scenario) -> types.Expectation:
 
 
 def _run(run: Run, invoice: InvoiceView, events: list[runs.EventOfRun]) -> types.ScenarioRun:
-    """The document's ScenarioRun."""
+    """Return the document's ScenarioRun."""
     done = run.done
     steps: list[types.RunStep] = [
         {

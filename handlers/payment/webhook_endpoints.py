@@ -135,7 +135,7 @@ def list_webhook_deliveries(
 
 
 def redeliver_webhook_event(ctx: Context, *, id_: str, event_id: str) -> types.WebhookDelivery:
-    """Send an event once more."""
+    """Send an event again."""
     state = deliveries.redeliver(
         ctx.session,
         project_id=ctx.actor.project_id,
@@ -151,8 +151,10 @@ def redeliver_webhook_event(ctx: Context, *, id_: str, event_id: str) -> types.W
 
 
 async def _find_problem(ctx: Context, url: str) -> str | None:
-    """Return why nothing may be posted to the address; None: it may. A request that is repeated by
-    its key is answered as before, whatever the name resolves to by now.
+    """Return why nothing may be posted to the address, or None if it is allowed.
+
+    The caller raises the error inside the idempotent write, so that a repeated request gets its
+    first response even if the name resolves differently now.
     """
     try:
         await ctx.adapters.webhooks.sender.check(url)
@@ -162,7 +164,9 @@ async def _find_problem(ctx: Context, url: str) -> str | None:
 
 
 def _opened(ctx: Context, response: Response) -> Response:
-    """Return the answer with the secret in clear. It is stored and repeated as it is sealed."""
+    """Return the response with the opened secret. It is stored sealed, so that replays
+    open it too.
+    """
     body = orjson.loads(response.body)
     if "secret" in body:
         (body["secret"],) = signing_secrets.open_sealed(
@@ -173,7 +177,7 @@ def _opened(ctx: Context, response: Response) -> Response:
 
 
 def _attempt(row: AttemptRow) -> types.WebhookAttempt:
-    """The document's WebhookAttempt."""
+    """Return the document's WebhookAttempt."""
     return {
         "id": deliveries.written_id(row.id),
         "event_id": written_id(row.event_id),

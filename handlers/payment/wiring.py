@@ -1,4 +1,4 @@
-"""Puts the payment service together: documents, handlers, database, adapters, chores."""
+"""Assembles the payment service: documents, handlers, database, adapters and chores."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ MINUTE = 60.0
 
 
 def compose(settings: Settings, *, has_optional: bool = False) -> ComposedService:
-    """Return the payment service for production; `has_optional`: with its test helpers."""
+    """Return the payment service for production, with its test helpers if `has_optional`."""
     chain = RpcChainGateway(settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s)
     development = RpcDevelopmentChains(
         settings.chain_rpc_urls, timeout_s=settings.chain_rpc_timeout_s
@@ -36,7 +36,7 @@ def compose(settings: Settings, *, has_optional: bool = False) -> ComposedServic
 def build_service(
     settings: Settings, *, clock: Clock, adapters: PaymentAdapters, has_optional: bool = False
 ) -> ComposedService:
-    """The payment service, ready for `specd._engine.serving.app.build_app`."""
+    """Return the payment service, ready for `specd._engine.serving.app.build_app`."""
     database = Database.for_service("payment", settings)
     rate_limit = RateLimiter.for_service(
         "payment",
@@ -68,5 +68,5 @@ def _load_secret(settings: Settings) -> bytes:
 
 
 def _counted(ctx: Context) -> tuple[tuple[str, object]]:
-    """Return what requests are counted by: the key, or the address without a valid key."""
+    """Return the rate limit's subject: the key, or the address if there is no valid key."""
     return (("key", ctx.actor.key_id) if ctx.actor else ("address", network_of_client(ctx.client)),)

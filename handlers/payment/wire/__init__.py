@@ -1,1 +1,1 @@
-"""What serves the tags of the payment document: credentials, context, errors, idempotency."""
+"""Code shared by the operations: credentials, context, errors, idempotency."""

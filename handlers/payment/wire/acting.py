@@ -1,4 +1,4 @@
-"""What acts on chains raises, as errors of the domain."""
+"""Converts errors of chain operations into errors of the domain."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from models.payment.test_helpers.errors import ChainIsNoTestBench
 
 @contextmanager
 def acting(chain_id: int) -> Iterator[None]:
-    """Raise `ChainNotConfigured`, `ChainUnavailable` and `ChainIsNoTestBench`."""
+    """Convert errors to `ChainNotConfigured`, `ChainUnavailable` or `ChainIsNoTestBench`."""
     try:
         yield
     except NoEndpoint:

@@ -6,9 +6,9 @@ from models.payment.keys import Actor
 
 
 def authenticate(token: str, *, request: Context) -> Actor | None:
-    """Return the project of a bearer key; None for any key that is not active."""
+    """Return the actor of a bearer key, or None if the key is not active."""
     request.key_id = keys.id_of(token)
-    # In a unit that writes, the models lock the key's row.
+    # In a write unit, this locks the key's row.
     db = request.connection if request.is_read_only else request.session
     actor = keys.find_actor(db, token)
     if actor is not None:

@@ -1,4 +1,4 @@
-"""What payment's handlers are given: a request whose actor, adapters and settings have types."""
+"""The typed context of payment's handlers: a request with its actor, adapters and settings."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ from settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class PaymentAdapters:
-    """What handlers reach beyond the database."""
+    """The adapters of handlers: everything that they use except the database."""
 
     chain: ChainGateway
     development: DevelopmentChains = field(

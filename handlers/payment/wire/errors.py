@@ -1,4 +1,4 @@
-"""The payment service's table of errors: how each is answered, by its code."""
+"""The payment service's error table: the response to each error, by its code."""
 
 from models.payment.test_helpers.errors import InvalidShopUrl
 from specd import ErrorTable

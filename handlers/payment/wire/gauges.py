@@ -1,4 +1,4 @@
-"""The payment service's own metrics, read from the database at each scrape."""
+"""The metrics of the payment service, read from the database at each scrape."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -44,8 +44,8 @@ def _waiting_gauges(
 def find_gauges(
     data_dir: Path, is_configured: Callable[[int], bool], database: Database, now: datetime
 ) -> list[Gauge]:
-    """Return the metrics of webhooks, of the chains with an endpoint, of leases, and of
-    the event log. Raise `DatabaseUnavailable`.
+    """Return the metrics of webhooks, of the chains with an endpoint, of leases, of the event log,
+    of the disk, of the WAL archive, and of workers. Raise `DatabaseUnavailable`.
     """
     with database.reading_apart() as reader:
         found = backlog.find_backlog(reader, now=now)

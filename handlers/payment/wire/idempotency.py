@@ -1,4 +1,4 @@
-"""Idempotency keys of the payment service, each of a project."""
+"""Idempotency keys of the payment service. A key belongs to a project."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ def _owner_of(ctx: Context) -> str:
 
 
 def _columns_of(reply: object) -> dict[str, Any]:
-    """Return the column with the invoice that a handler has returned, if it is one."""
+    """Return the invoice id as a column if the handler has returned an invoice."""
     match reply:
         case ({"id": invoice_id, "deposit_address": _}, _):
             return {"invoice_id": invoice_id}

@@ -1,4 +1,4 @@
-"""The memory of when each bearer key was last used."""
+"""Records when each bearer key was last used."""
 
 from datetime import datetime
 
@@ -8,10 +8,10 @@ from specd.errors import DatabaseUnavailable
 
 
 class KeyUses:
-    """When keys were last used, kept in this process and written down now and then.
+    """When keys were last used, kept in this process and written periodically.
 
-    A write per request would make every read wait for the disk. What a killed process had not
-    written yet is lost, which costs a few seconds of a date that only people look at.
+    A write per request would make every read wait for the disk. A crash loses the unwritten uses,
+    so the displayed time may be slightly too old.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,9 @@ class KeyUses:
         self._uses[key_id] = at
 
     def flush(self, database: Database, now: datetime) -> None:
-        """Write all that is remembered, and forget it once it is written. An outage passes."""
+        """Write all recorded uses, and delete the written ones. If the database is
+        down, keep all.
+        """
         uses = dict(self._uses)
         if not uses:
             return

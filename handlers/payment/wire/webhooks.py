@@ -1,4 +1,4 @@
-"""What webhooks need beyond the database: the seal of their secrets, and the way to receivers."""
+"""Adapters of webhooks: the vault of their secrets, and the sender."""
 
 import secrets
 from collections.abc import Iterator
@@ -12,12 +12,14 @@ from models.payment.webhooks.vault import WebhookVault, open_vault
 from settings import Settings
 
 TESTS_AT_ONCE = 50
-"""Of one process: each may wait for its receiver for many seconds."""
+"""Per process, because each test may wait for its receiver for many seconds."""
 
 
 @dataclass(slots=True)
 class Webhooks:
-    """Without settings: sealed for this process alone, and nothing but public addresses."""
+    """The vault and the sender, and the endpoints under test. By default, the secret exists only in
+    this process, and only public addresses are allowed.
+    """
 
     vault: WebhookVault = field(default_factory=lambda: WebhookVault(secrets.token_bytes(32)))
     sender: WebhookSender = field(default_factory=lambda: WebhookSender(()))
@@ -25,7 +27,7 @@ class Webhooks:
 
     @contextmanager
     def testing(self, endpoint_id: str) -> Iterator[None]:
-        """One test of an endpoint at a time. Raises `WebhookTestInProgress`."""
+        """Allow one test of an endpoint at a time. Raise `WebhookTestInProgress`."""
         if endpoint_id in self._tested or len(self._tested) >= TESTS_AT_ONCE:
             raise WebhookTestInProgress()
         self._tested.add(endpoint_id)
@@ -36,7 +38,7 @@ class Webhooks:
 
 
 def webhooks_of(settings: Settings) -> Webhooks:
-    """As the settings say."""
+    """Return the adapters for the settings."""
     vault = open_vault(settings.data_dir, settings.payment_secret, settings.payment_secret_previous)
     opened = [ip_network(network) for network in settings.webhook_networks]
     return Webhooks(vault, WebhookSender(opened))
