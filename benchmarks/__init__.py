@@ -1,1 +1,1 @@
-"""Measurements against peers, on one machine in one run. Never installed, never shipped."""
+"""Benchmarks against other products, on one machine in one run. Never installed or shipped."""

@@ -1,6 +1,6 @@
-"""python -m benchmarks.charts: the charts of docs/speed.md, from the tables that stand before them.
+"""python -m benchmarks.charts: draw the charts of docs/speed.md from its tables.
 
-Each picture `charts/NAME.svg` shows the tables between it and the heading or picture before it.
+Each image `charts/NAME.svg` shows the tables between it and the previous heading or image.
 """
 
 import re
@@ -15,7 +15,7 @@ PICTURE = re.compile(r"^!\[[^\]]*\]\(charts/(\w+)\.svg\)$")
 
 
 def find_charted(page: str) -> Iterator[tuple[str, str]]:
-    """Yield the name of each chart that the page shows, and the text that has its tables."""
+    """Yield the name of each chart on the page, and the text that contains its tables."""
     before: list[str] = []
     for line in page.splitlines(keepends=True):
         picture = PICTURE.match(line)

@@ -33,18 +33,18 @@ from specd._engine.openapi.structure import METHODS, resolved
 
 OURS, PRISM = "specd", "Prism"
 PROGRAM = ROOT / "build/tools/prism/node_modules/.bin/prism"
-"""`scripts/prism` installs it."""
+"""Installed by `scripts/prism`."""
 DOCUMENTS = {"payment": "specs/payment.yaml", "pets": "benchmarks/pets.yaml"}
 SERVER_CORE, WRK_CORE = 0, 1
 DYNAMIC = "dynamic=true"
 PATIENCE_S = 60
-"""Prism answers nothing else while it makes values anew, so it is asked for these at the end."""
+"""Prism is slow when it generates values and blocks meanwhile, so these requests come last."""
 HEADERS = {"Authorization": "Bearer anything", "X-Key": "anything"}
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A request that its document allows, and the answers that are documented."""
+    """A valid request, and the documented responses."""
 
     name: str
     method: str
@@ -69,7 +69,7 @@ class Operation:
         )
 
     def preferences(self) -> Iterator[str]:
-        """Yield values of `Prefer`, an empty one first."""
+        """Yield values of `Prefer`, starting with an empty one."""
         yield ""
         yield "code=404"
         yield from (f"code={code}" for code in self.responses if code not in ("404", "default"))
@@ -104,7 +104,7 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[Operation]:
 
 
 class Comparison:
-    """How the answers of two servers to the same requests differ."""
+    """The differences between the responses of two servers to the same requests."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
@@ -148,9 +148,9 @@ class Comparison:
 
 
 def another_shape(one: Any, other: Any, at: str = "") -> str:
-    """Return where two values have other types: of properties and items that both have.
+    """Return where two values differ in type, in properties and items that both have, or "".
 
-    Null agrees with every type, because both fit the schema.
+    Null agrees with every type, because both match the schema.
     """
     if one is None or other is None:
         return ""
@@ -178,7 +178,7 @@ def start(name: str, document: Path) -> Server:
 def measure(
     name: str, loaded: Loaded, rounds: int, seconds: float
 ) -> tuple[dict[str, dict[str, Figures]], Comparison]:
-    """Return the figures of both servers for each operation, and how their answers compare."""
+    """Return the figures of both servers for each operation, and the comparison of responses."""
     operations = {it.name: it for it in operations_of(loaded.content)}
     comparison, names = Comparison(loaded.content), list(operations)
 

@@ -61,7 +61,7 @@ def read_arguments() -> argparse.Namespace:
 
 
 def leave_unread(url: str, stage: Stage, messages: int) -> None:
-    """The reader of `benchmarks.chat` has been away."""
+    """Make the reader's newest messages unread."""
     database = Database(url, lock_timeout_s=60)
     unread = text(
         "UPDATE user_message SET flags = 0 WHERE message_id > :recent AND user_id ="
@@ -76,7 +76,7 @@ def leave_unread(url: str, stage: Stage, messages: int) -> None:
 
 
 def check(server: Server, stage: Stage) -> None:
-    """The whole state is in the answer."""
+    """Assert that the response contains the complete state."""
     auth = (stage.email, stage.api_key)
     snapshot = httpx.post(server.url + PATH, auth=auth, timeout=120).json()
     assert len(snapshot["realm_users"]) == 1_000
@@ -88,8 +88,8 @@ def check(server: Server, stage: Stage) -> None:
 def measure(
     servers: Mapping[str, Server], stage: Stage, requests: int
 ) -> dict[str, dict[str, Figures]]:
-    """For each server and kind of client: milliseconds by the wall and of CPU, and kilobytes, of a
-    request. Servers take turns.
+    """Return the wall-clock milliseconds, CPU milliseconds and kilobytes of a request, by server
+    and kind of client. Servers take turns.
     """
     measured: dict[str, dict[str, Figures]] = {name: {} for name in servers}
     for client, form in CLIENTS.items():
@@ -133,7 +133,7 @@ def table(name: str, measured: Mapping[str, Figures]) -> str:
 
 
 def run(kind: str, directory: Path, arguments: argparse.Namespace) -> dict[str, dict[str, Figures]]:
-    """On one kind of database, by the name of the checkout."""
+    """Measure on one kind of database. Return the figures by the name of the checkout."""
     messages = arguments.messages
     with ExitStack() as stack:
         where = stack.enter_context(databases(kind, directory, stays=False))

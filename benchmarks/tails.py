@@ -53,8 +53,9 @@ HISTOGRAMS = {"stalls": "specd_loop_stall_seconds", "pauses": "specd_gc_pause_se
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """Milliseconds at half of `most` requests a second. `stalls` and `pauses`: how many, and a
-    bound in ms that the longest stayed below."""
+    """Milliseconds at half of `most` requests a second. `stalls` and `pauses` are pairs of a count
+    and an upper bound in ms for the longest.
+    """
 
     name: str
     most: float
@@ -79,7 +80,7 @@ def payment_works(bearer: str, invoice_id: str) -> dict[str, Work]:
     numbers = itertools.count()
 
     async def cancel(connection: Connection) -> None:
-        """Of an invoice of its own: half of what is measured is its creation."""
+        """Create and cancel an invoice, so half of the measured time is the creation."""
         made = await connection.ask(shop.create(f"cancel-{os.getpid()}-{next(numbers)}"))
         await connection.ask(shop.cancel(httpx.Response(200, content=made).json()["id"]))
 
@@ -93,14 +94,14 @@ def payment_works(bearer: str, invoice_id: str) -> dict[str, Work]:
 
 
 def counts(url: str, histogram: str) -> dict[float, int]:
-    """Upper bound in seconds -> how many were not longer, so far."""
+    """Return how many values were not longer than each upper bound in seconds, so far."""
     text = httpx.get(f"{url}/metrics", timeout=60).text
     found = re.findall(rf'^{histogram}_bucket{{le="([^"]+)"}} (\S+)$', text, re.MULTILINE)
     return {float(bound): int(float(count)) for bound, count in found}
 
 
 def since(before: Mapping[float, int], now: Mapping[float, int]) -> tuple[int, float]:
-    """How many came, and the least bound in ms that holds all of them."""
+    """Return how many values were added, and the lowest bound in ms that covers all of them."""
     came = {bound: now[bound] - before.get(bound, 0) for bound in sorted(now)}
     whole = max(came.values(), default=0)
     bound = next((bound for bound, count in came.items() if count == whole), 0.0)
@@ -110,7 +111,7 @@ def since(before: Mapping[float, int], now: Mapping[float, int]) -> tuple[int, f
 async def measure(
     server: Server, name: str, work: Work, crowd: int, *, seconds: float, least: int
 ) -> Tail:
-    """`least`: how many requests at half load, also where they take longer than `seconds`."""
+    """Measure one operation. At half load, send at least `least` requests, even after `seconds`."""
     await flood(server.port, work, seconds=min(0.5, seconds), connections=crowd)
     most = await flood(server.port, work, seconds=min(2, seconds), connections=crowd)
     await asyncio.sleep(1)
@@ -124,7 +125,7 @@ async def measure(
 
 
 def run(kind: str, directory: Path, arguments: argparse.Namespace) -> dict[str, list[Tail]]:
-    """By the name of the checkout, in turn for each operation."""
+    """Return the results by the name of the checkout. Checkouts take turns for each operation."""
     with ExitStack() as stack:
         where = stack.enter_context(databases(kind, directory, stays=arguments.keep is not None))
         stage, chats = filled_for(where, directory, arguments.beside, arguments.messages)
@@ -155,7 +156,7 @@ def run(kind: str, directory: Path, arguments: argparse.Namespace) -> dict[str, 
 
 
 async def works_of(server: Server, stage: Stage, bearer: str) -> dict[str, Work]:
-    """Each operation of both services, at a server that has just started."""
+    """Return the work of each operation of both services, for a server that has just started."""
     connection = Connection(server.port)
     first = await connection.ask(Shop(bearer).create("first"))
     connection.close()
@@ -164,8 +165,9 @@ async def works_of(server: Server, stage: Stage, bearer: str) -> dict[str, Work]
 
 
 def standstills(seconds: float) -> list[float]:
-    """How many ms this process, which only looks at the clock, was not run for, each time that was
-    a millisecond or longer: what the machine itself adds to the slowest answers."""
+    """Return how long this process, which only reads the clock, was suspended each time, in ms, if
+    at least a millisecond: the delay that the machine itself adds to the slowest responses.
+    """
     found = []
     now = time.perf_counter()
     end = now + seconds
@@ -177,7 +179,7 @@ def standstills(seconds: float) -> list[float]:
 
 
 def syncs(directory: Path) -> list[float]:
-    """How many ms the disk takes to keep 16 KiB, each time: what a commit waits for at least."""
+    """Return the times in ms to sync 16 KiB to disk, the minimum delay of a commit."""
     found = []
     with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
         for _ in range(SYNCS):
@@ -232,7 +234,7 @@ def main() -> int:
     logs.configure("warning")
     os.sched_setaffinity(0, {1})  # the server has the other core
     gc.freeze()
-    gc.disable()  # a collection here would look like a slow answer
+    gc.disable()  # a collection here would look like a slow response
     kept = arguments.keep
     found = {}
     shown = []

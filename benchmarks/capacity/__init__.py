@@ -1,1 +1,1 @@
-"""What people and invoices cost the database and the servers: how much does one cell carry?"""
+"""The cost of people and invoices for the database and the servers, and the limit of one cell."""

@@ -34,7 +34,7 @@ CONNECTIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of one time, in milliseconds of processor time and bytes of write-ahead log."""
+    """The cost of one operation: milliseconds of CPU time, and bytes of write-ahead log."""
 
     database_ms: float
     server_ms: float
@@ -49,15 +49,15 @@ PERSON_HOUR: Mapping[str, float] = {
     "history": 20,
     "flag": 30,
 }
-"""What a person with a client open does in an hour. A message goes to 100 subscribers, 30 of whom
-have a client open.
+"""How often a person with an open client does each operation in an hour. A message goes to 100
+subscribers, 30 of whom have an open client.
 """
 INVOICE_LIFE: Mapping[str, float] = {"create": 1, "get": 30, "cancel": 1}
-"""A checkout page that is open for five minutes asks every ten seconds."""
+"""A checkout page that is open for five minutes polls every ten seconds."""
 
 
 class Costs:
-    """The two services on one PostgreSQL."""
+    """Measures the two services on one PostgreSQL."""
 
     def __init__(self, server: Server, prefix: str, seconds: float) -> None:
         self._server, self._prefix, self._seconds = server, prefix, seconds
@@ -67,7 +67,7 @@ class Costs:
         self._postmaster = int(_stat(pid)[1])
 
     async def of(self, work: Work) -> Cost:
-        """Do it again and again for a while."""
+        """Repeat the work for some time. Return the cost of one repetition."""
         await flood(
             self._server.port, work, seconds=min(0.5, self._seconds), connections=CONNECTIONS
         )
@@ -81,7 +81,7 @@ class Costs:
         )
 
     def _database_s(self) -> float:
-        """Return the processor time of all of PostgreSQL, also of processes that have ended."""
+        """Return the CPU time of all PostgreSQL processes, including ended ones."""
         ticks = 0
         for path in Path("/proc").glob("[0-9]*"):
             try:
@@ -106,7 +106,7 @@ def _stat(pid: int) -> list[str]:
 
 
 async def chat(costs: Costs, stage: realm.Stage, port: int) -> dict[str, Cost]:
-    """Return the cost of each thing that a person does."""
+    """Return the cost of each operation of a person."""
     connection, headers = Connection(port), headers_of(stage)
     wanted = urlencode({"event_types": '["message"]'})
     register = to_bytes("POST", f"{API}/register", wanted, headers)
@@ -132,7 +132,7 @@ async def chat(costs: Costs, stage: realm.Stage, port: int) -> dict[str, Cost]:
 
 
 async def payment(costs: Costs, bearer: str, port: int) -> dict[str, Cost]:
-    """Return the cost of each thing that is done with an invoice."""
+    """Return the cost of each operation on an invoice."""
     shop, connection, numbers = Shop(bearer), Connection(port), itertools.count()
     made: list[str] = []
 
@@ -179,7 +179,7 @@ def table(title: str, found: Mapping[str, Cost], often: Mapping[str, float]) -> 
 
 
 def total(found: Mapping[str, Cost], often: Mapping[str, float]) -> Cost:
-    """Return what all of it costs together."""
+    """Return the total cost."""
 
     def summed(part: Callable[[Cost], float]) -> float:
         return sum(part(found[name]) * times for name, times in often.items())
@@ -192,7 +192,7 @@ def total(found: Mapping[str, Cost], often: Mapping[str, float]) -> Cost:
 
 
 def stored_bytes(url: str, prefix: str, count: int) -> float:
-    """Return what an open invoice takes on disk, with its indexes."""
+    """Return the size on disk of an open invoice, including its indexes."""
     database = Database(url)
     first = database.run(furnish)
     database.dispose()

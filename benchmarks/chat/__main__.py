@@ -50,7 +50,7 @@ def main() -> int:
 def run(
     kind: str, directory: Path, arguments: argparse.Namespace
 ) -> tuple[dict[int, dict[str, Figures]], list[str]]:
-    """Each size on a copy of one founded realm, behind a server of its own; the tables, too."""
+    """Measure each size on a copy of one realm, each with a separate server. Also return tables."""
     sizes = sorted({size for size in SIZES if size < arguments.messages} | {arguments.messages})
     with ExitStack() as stack:
         own = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="specd-chat-servers-")))
@@ -73,7 +73,7 @@ def run(
 def run_beside(
     kind: str, directory: Path, arguments: argparse.Namespace
 ) -> tuple[dict[str, dict[str, Figures]], list[str]]:
-    """The largest size only, of both checkouts."""
+    """Measure only the largest size, for both checkouts."""
     beside, messages = arguments.beside, arguments.messages
     with ExitStack() as stack:
         own = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="specd-chat-servers-")))
@@ -94,7 +94,9 @@ def run_beside(
 
 
 def largest(sizes: Mapping[int, object]) -> list[int]:
-    """All operations are measured at the largest size, and at every one from a million on."""
+    """Return the sizes at which all operations are measured: a million and more, and
+    the largest.
+    """
     return [size for size in sizes if size >= SIZES[-1] or size == max(sizes)]
 
 
@@ -116,7 +118,7 @@ def figures_table(database: str, table: dict[str, Figures], messages: int) -> st
 
 
 def flatness_table(database: str, tables: dict[int, dict[str, Figures]]) -> str:
-    """p50 by the number of messages, and how much the largest costs against the smallest."""
+    """Return p50 by the number of messages, and the ratio of the largest to the smallest."""
     sizes = sorted(tables)
     lines = [
         f"| {database}, p50 ms at | " + " | ".join(f"{size:,}" for size in sizes) + " | growth |",

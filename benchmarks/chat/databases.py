@@ -1,4 +1,4 @@
-"""The databases that are measured: of one founded realm, one for each number of messages."""
+"""The measured databases: one with the realm, and a copy for each number of messages."""
 
 import sys
 import time
@@ -29,11 +29,11 @@ stage = found(url)
 fill(url, stage, int(messages))
 print(json.dumps(asdict(stage)))
 """
-"""Run with the modules of another checkout, whose schema is older than ours."""
+"""Runs with the modules of another checkout, whose schema is older than ours."""
 
 
 class Databases(Protocol):
-    """Where databases of names are made; a name is letters, digits and underscores."""
+    """Creates databases by name. A name is letters, digits and underscores."""
 
     kind: str
 
@@ -43,7 +43,7 @@ class Databases(Protocol):
     def copy(self, name: str, new: str) -> None: ...
     def rename(self, name: str, new: str) -> None: ...
     def rest(self, name: str) -> None:
-        """Do now what the database would else do of itself in the midst of a load."""
+        """Do the maintenance now that the database would otherwise do during a load."""
 
 
 class SqliteFiles:
@@ -103,7 +103,7 @@ class PostgresDatabases:
 
     def rename(self, name: str, new: str) -> None:
         self._run(f'ALTER DATABASE "{name}" RENAME TO "{new}"')
-        self._run("CHECKPOINT")  # a server that stops has five seconds
+        self._run("CHECKPOINT")  # a stopping server has only five seconds
 
     def rest(self, name: str) -> None:
         with connect(self._prefix, name) as connection:
@@ -113,7 +113,7 @@ class PostgresDatabases:
 
 @contextmanager
 def databases(kind: str, directory: Path, *, stays: bool) -> Iterator[Databases]:
-    """`directory` holds SQLite's files; PostgreSQL's too where they stay there."""
+    """`directory` has SQLite's files, and PostgreSQL's if they are kept."""
     if kind == "sqlite":
         yield SqliteFiles(directory)
         return
@@ -123,13 +123,13 @@ def databases(kind: str, directory: Path, *, stays: bool) -> Iterator[Databases]
 
 
 def stage_of(told: str | bytes) -> Stage:
-    """Of the JSON of its fields."""
+    """Return the stage from the JSON of its fields."""
     facts = orjson.loads(told)
     return Stage(**{**facts, "crowd": tuple(facts["crowd"])})
 
 
 def founded(where: Databases, remembered: Path) -> Stage:
-    """The realm in the database `base`, found again by what `remembered` says of it."""
+    """Return the realm in the database `base`, created or described by the file `remembered`."""
     if remembered.exists():
         upgrade(where.url("base"), "chat")
         return stage_of(remembered.read_bytes())
@@ -141,7 +141,7 @@ def founded(where: Databases, remembered: Path) -> Stage:
 
 
 def filled(where: Databases, stage: Stage, messages: int) -> str:
-    """The URL of a copy of the realm with so many messages, made unless it is there."""
+    """Return the URL of a copy of the realm with `messages` messages. Create it if necessary."""
     name = f"m{messages}"
     if not where.exists(name):
         began = time.monotonic()
@@ -150,17 +150,17 @@ def filled(where: Databases, stage: Stage, messages: int) -> str:
         where.rename("unfinished", name)
         seconds = time.monotonic() - began
         print(f"{messages:,} messages loaded in {seconds:.0f} s", file=sys.stderr)
-    upgrade(where.url(name), "chat")  # one that stayed may be of an earlier release
+    upgrade(where.url(name), "chat")  # a kept database may be of an earlier release
     return where.url(name)
 
 
 def filled_for(
     where: Databases, directory: Path, beside: Checkout | None, messages: int
 ) -> tuple[Stage, dict[Checkout, str]]:
-    """The realm with so many messages, by URL for each checkout.
+    """Return the realm with `messages` messages, and a URL for each checkout.
 
-    Another checkout's own code writes it, unless it is there, and a copy of that is brought up to
-    date by our migrations. `directory` remembers who is in it.
+    The other checkout's code creates it if necessary, and our migrations upgrade a copy of it.
+    `directory` has a file that describes its people.
     """
     if beside is None:
         stage = founded(where, directory / f"{where.kind}.json")

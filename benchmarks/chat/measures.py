@@ -1,4 +1,4 @@
-"""A server of the chat service under each operation: served, loaded, checked."""
+"""Starts, loads and checks servers of the chat service."""
 
 import sys
 import time
@@ -19,11 +19,11 @@ CROWDED = 16
 
 Figures = dict[str, float]
 Key = TypeVar("Key", int, str)
-"""What servers differ by: the number of their messages, or the name of their checkout."""
+"""How servers differ: by the number of their messages, or by the name of their checkout."""
 
 
 def serve(url: str, directory: Path, checkout: Checkout = HERE) -> Server:
-    """As in production, one worker on core 0; wrk and PostgreSQL share core 1."""
+    """Start a server as in production, with one worker on core 0; wrk and PostgreSQL use core 1."""
     port = free_port()
     env = {
         "SPECD_BIND": f"127.0.0.1:{port}",
@@ -58,8 +58,8 @@ def measure(
     seconds: int,
     rounds: int,
 ) -> dict[Key, dict[str, Figures]]:
-    """For each server and operation that is `wanted` of it: latencies of one connection, requests a
-    second of many. Servers take turns, so that a slow minute of the machine hits all of them alike.
+    """Return the latency on one connection and requests/s on many, for each server and operation in
+    `wanted`. Servers take turns, so that a slow minute of the machine affects all of them equally.
     """
     measured: dict[Key, dict[str, Figures]] = {key: {} for key in servers}
     for name, keys in wanted.items():
@@ -98,7 +98,7 @@ def measure_once(server: Server, stage: Stage, operation: Operation, seconds: in
 
 
 def settle(server: Server) -> None:
-    """Wait until what an earlier load left in the queue, whose answers nobody reads, is done."""
+    """Wait until the requests that an earlier load left in the queue have been processed."""
     deadline = time.monotonic() + 120
     at_once = 0
     with httpx.Client(base_url=server.url, timeout=120) as client:
@@ -113,7 +113,7 @@ def settle(server: Server) -> None:
 
 
 def check(server: Server, stage: Stage, messages: int) -> None:
-    """What was loaded by SQL must look to the service like what it wrote itself."""
+    """Assert that the service reads the messages loaded by SQL like its own."""
     with httpx.Client(
         base_url=server.url + API, auth=(stage.email, stage.api_key), timeout=60
     ) as client:

@@ -1,4 +1,4 @@
-"""What is measured, and the bar each operation has to stay under."""
+"""The measured operations, and the goal of each."""
 
 import base64
 import json
@@ -14,8 +14,8 @@ API = "/api/v1"
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`p50_below_ms`: the goal, where there is one: five times better than the reference server's
-    published average, or what a person does not notice. `is_read`: it changes nothing.
+    """`p50_below_ms` is the goal or None: a fifth of Zulip's published average, or a time that
+    people do not notice. `is_read` means that it changes nothing.
     """
 
     title: str
@@ -128,12 +128,12 @@ OPERATIONS = {
     ),
 }
 FLAT = ("topics", "flags")
-"""Measured at 10,000, 100,000 and 1,000,000 messages; they must not grow by more than 1.5 x."""
+"""Measured at 10,000, 100,000 and 1,000,000 messages. They must not grow by more than 1.5 x."""
 SIZES = (11_000, 100_000, 1_000_000)
 
 
 def headers(stage: Stage) -> list[str]:
-    """wrk's arguments for whoever is measured."""
+    """Return wrk's arguments for the headers of the measured user."""
     credentials = base64.b64encode(f"{stage.email}:{stage.api_key}".encode()).decode()
     form = "application/x-www-form-urlencoded"
     return ["Authorization", f"Basic {credentials}", "Content-Type", form]

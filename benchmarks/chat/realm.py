@@ -1,13 +1,13 @@
-"""A realm of 1,000 people and 200 channels, and any number of messages in it, loaded by SQL.
+"""A realm of 1,000 people and 200 channels, with any number of messages loaded by SQL.
 
-People, channels and groups are made by the service's own functions; subscriptions, messages,
-copies, topics and the search index by one statement each, as sending would have left them.
+The service's functions create people, channels and groups. One statement each creates
+subscriptions, messages, copies, topics and the search index, with the same result as sending.
 
-- Every channel has 100 subscribers; `reader`, who is measured, is in all of them.
+- Every channel has 100 subscribers; `reader`, the measured user, subscribes to all channels.
 - `hall` has 10,000 topics of one message each; the topic `act` of `stage` has 1,000 messages; the
-  other 198 channels share the rest, in 50 topics each.
-- The newest 20,000 messages have a copy for every subscriber of their channel, the older ones one
-  for `reader` only: the others joined later, as in any realm that has grown. That makes three
+  other 198 channels share the remaining messages, in 50 topics each.
+- The newest 20,000 messages have a copy for every subscriber of their channel, older ones only for
+  `reader`: the others joined later, as is usual in a realm that has grown. That makes three
   million copies.
 """
 
@@ -41,7 +41,7 @@ BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Who and what the load names."""
+    """The people and channels that the load uses."""
 
     email: str
     api_key: str
@@ -52,7 +52,7 @@ class Stage:
 
 
 def found(url: str) -> Stage:
-    """People, channels and subscriptions, in a migrated, empty database."""
+    """Create people, channels and subscriptions in a migrated, empty database."""
     database = Database(url, lock_timeout_s=60)
     try:
         return database.run(_found)
@@ -108,9 +108,9 @@ def _found(session: Session) -> Stage:
 
 
 def fill(url: str, stage: Stage, messages: int) -> None:
-    """`messages` messages (at least LEAST_MESSAGES) with their copies, topics and search index.
+    """Add `messages` messages (at least LEAST_MESSAGES) with their copies, topics and search index.
 
-    A unit of work for each million: one for all would fill the disk with SQLite's log.
+    A unit of work handles a million, because a single one would fill the disk with SQLite's log.
     """
     database = Database(url, lock_timeout_s=60)
     try:
@@ -123,7 +123,7 @@ def fill(url: str, stage: Stage, messages: int) -> None:
 
 
 def _fill(session: Session, stage: Stage, messages: int, first: int, last: int) -> None:
-    """Of `messages` messages those from `first` to `last`."""
+    """Add the messages from `first` to `last`, of `messages` in total."""
     connection = session.connection()
     is_postgres = connection.dialect.name == "postgresql"
     if is_postgres:
@@ -189,7 +189,7 @@ def _fill(session: Session, stage: Stage, messages: int, first: int, last: int) 
 
 
 def _complete(session: Session, messages: int) -> None:
-    """Topics, what channels began with, and what the planner knows."""
+    """Add topics and the first messages of channels, and update the planner's statistics."""
     connection = session.connection()
     is_postgres = connection.dialect.name == "postgresql"
     if is_postgres:

@@ -43,7 +43,7 @@ GOALS: dict[str, tuple[float, float, float]] = {
     BLACKSHEEP: (1.0, 1.0, 1.0),
     STARLETTE: (1.4, 1.9, 1.9),
 }
-"""At least so many times the peer's requests/s, for each of `OPERATIONS`."""
+"""The goals: the minimum ratio of our requests/s to the peer's, for each of `OPERATIONS`."""
 
 
 def read_arguments() -> argparse.Namespace:
@@ -59,7 +59,7 @@ def read_arguments() -> argparse.Namespace:
 
 
 def start(peer: Peer, directory: Path) -> Server:
-    """A gunicorn with one worker, on the server core; its log, ours included, goes to a file."""
+    """Start gunicorn with one worker on the server core. All logs go to a file."""
     metrics = directory / f"{peer.port}"
     metrics.mkdir()
     command = [sys.executable, "-m", "gunicorn", "-c", "benchmarks/load/gunicorn.py"]
@@ -84,7 +84,7 @@ def ask(client: httpx.Client, request: Request) -> tuple[int, Any]:
 
 
 def check(peers: Sequence[Peer], servers: Sequence[Server]) -> None:
-    """Leave with the list of wrong answers, if there is any."""
+    """Exit with the list of wrong responses, if there are any."""
     wrong = []
     for peer, server in zip(peers, servers, strict=True):
         with httpx.Client(base_url=server.url, timeout=60) as client:
@@ -107,7 +107,7 @@ def load_fixed(operation: str, server: Server, seconds: float, *, connections: i
 
 
 def peers_table(table: dict[str, dict[str, Figures]]) -> str:
-    """A line per server: requests/s and CPU time of each operation."""
+    """Return a table with a line per server: requests/s and CPU time of each operation."""
     heads = " | ".join(f"{operation} requests/s | CPU us" for operation in table)
     lines = [f"| server | {heads} |", "|---|" + "---:|" * 2 * len(table)]
     for peer in next(iter(table.values())):
@@ -118,7 +118,7 @@ def peers_table(table: dict[str, dict[str, Figures]]) -> str:
 
 
 def goals_table(table: dict[str, dict[str, Figures]]) -> str:
-    """Our requests/s by each peer's, and our CPU time too, operation by operation."""
+    """Return our requests/s and CPU time as ratios to each peer's, by operation."""
     lines = ["| by | figure | " + " | ".join(table) + " | goal | reached |"]
     lines.append("|---|---|" + "---:|" * len(table) + "---|---|")
     for peer, bounds in GOALS.items():

@@ -1,4 +1,4 @@
-"""Do all servers give the same right answers? Asked before any load, and by the tests."""
+"""Checks that all servers give the same correct responses, before the load and in the tests."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,11 +7,11 @@ from benchmarks.engine.operations import OPERATIONS, Request
 from benchmarks.engine.peers import Peer
 
 Ask = Callable[[Request], tuple[int, Any]]
-"""Sends a request and returns status and decoded JSON body (None when it is not JSON)."""
+"""Sends a request and returns the status and the decoded JSON body (None if it is not JSON)."""
 
 
 def disagreements(peer: Peer, ask: Ask) -> list[str]:
-    """One sentence for every answer that is not the one expected of the peer."""
+    """Return a sentence for every response that is not the expected one of the peer."""
     wrong = []
     for operation in OPERATIONS:
         got = ask(operation.request)

@@ -1,5 +1,5 @@
-"""Our engine serving echo.yaml with everything on: guard, authentication, validation, request id,
-one JSON log line for each request (to standard error, which the run sends to a file) and metrics.
+"""Our engine serving echo.yaml with all features: guard, authentication, validation, request id,
+metrics, and one JSON log line for each request (to standard error, which the run writes to a file).
 """
 
 from pathlib import Path

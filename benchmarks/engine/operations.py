@@ -1,7 +1,7 @@
-"""The three operations as requests: the one that is loaded, its answer, and the ones to refuse.
+"""The three operations as requests: the loaded one, its response, and those to reject.
 
-Used for the check before the load, for the load itself and by the tests, so that all three speak
-of the same bytes.
+The check before the load, the load itself and the tests all use them, so that all three send the
+same bytes.
 """
 
 import json
@@ -20,7 +20,7 @@ BEARER = {"Authorization": f"Bearer {TOKEN}"}
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request; `body` is the exact text sent."""
+    """One HTTP request. `body` is the exact text."""
 
     method: str
     path: str
@@ -30,7 +30,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A request with the only right answer, and named requests that a validating server refuses."""
+    """A request with the only correct response, and invalid requests for validating servers."""
 
     name: str
     title: str

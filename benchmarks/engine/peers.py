@@ -1,4 +1,4 @@
-"""Who is measured, and what each of them is known to answer differently."""
+"""The measured servers, and their known deviations."""
 
 from dataclasses import dataclass, field, replace
 
@@ -9,10 +9,10 @@ from benchmarks.load.checkout import HERE, Checkout
 class Peer:
     """An ASGI application of a checkout by import string, and its gunicorn worker class.
 
-    `validates` is False for the two floors only.
+    `validates` is False only for the two floors.
 
-    `deviations` names refusals (operation, case) that the peer, written as its documentation
-    writes it, does not answer with a 4xx, and why.
+    `deviations` names invalid requests (operation, case) that the peer, written as in its
+    documentation, does not answer with a 4xx, and why.
     """
 
     name: str
@@ -62,5 +62,5 @@ PEERS = (
 
 
 def ours_of(checkout: Checkout) -> Peer:
-    """Our engine as another checkout has it."""
+    """Return the peer for our engine in another checkout."""
     return replace(PEERS[0], name=checkout.name, port=8708, checkout=checkout)

@@ -29,7 +29,7 @@ Once = Callable[[], Awaitable[int]]
 
 
 def as_scope(request: Request) -> dict[str, Any]:
-    """What uvicorn makes of the request as wrk sends it."""
+    """Return the ASGI scope that uvicorn creates for the request as wrk sends it."""
     headers = {"host": "127.0.0.1:8700", **{k.lower(): v for k, v in request.headers.items()}}
     if request.body:
         headers["content-length"] = str(len(request.body))
@@ -50,7 +50,7 @@ def as_scope(request: Request) -> dict[str, Any]:
 
 
 def caller(app: Any, request: Request) -> Once:
-    """Sends the request to the application once; gives the status."""
+    """Return a function that sends the request to the application once and returns the status."""
     template, body = as_scope(request), request.body.encode()
 
     async def once() -> int:
@@ -94,7 +94,7 @@ async def profiled(once: Once, count: int) -> pstats.Stats:
 
 
 def by_function(stats: pstats.Stats, us: float, lines: int) -> str:
-    """The functions with most time of their own, scaled so that all together make `us`."""
+    """Return the functions with the most time in their own code, scaled to a total of `us`."""
     rows = [
         (own, cumulative, calls, place)
         for place, (_, calls, own, cumulative, _) in stats.stats.items()  # type: ignore[attr-defined]

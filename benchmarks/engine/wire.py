@@ -22,17 +22,17 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # a child takes all modules from its own checkout
+if TYPE_CHECKING:  # a child imports all modules from its checkout
     from benchmarks.load.checkout import Checkout
 
 CHILD = "--child"
 PER_TURN = 4
-"""Requests that one turn of the loop finds, as from sixteen busy connections."""
+"""Requests per turn of the event loop, as from sixteen busy connections."""
 Round = dict[str, float]
 
 
 class Wire(asyncio.Transport):
-    """A connection whose client reads at once."""
+    """A connection whose client reads immediately."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Wire(asyncio.Transport):
 
 
 def raw(request: Any) -> bytes:
-    """The request as wrk sends it."""
+    """Return the request as wrk sends it."""
     headers = {"Host": "127.0.0.1:8700", **request.headers}
     if request.body:
         headers["Content-Length"] = str(len(request.body))
@@ -76,7 +76,7 @@ async def seconds_of(protocol: Any, data: bytes, count: int) -> float:
 
 
 async def answer_rounds(count: int) -> None:
-    """In the measured process: one round for each line of standard input."""
+    """Run one round for each line of standard input. Called in the measured process."""
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
@@ -93,7 +93,7 @@ async def answer_rounds(count: int) -> None:
     protocol.connection_made(wire)
     for operation in OPERATIONS:
         protocol.data_received(raw(operation.request))
-        await asyncio.sleep(0)  # an answer may wait for the end of the turn
+        await asyncio.sleep(0)  # a response may be written at the end of the turn
         if not wire.written.startswith(b"HTTP/1.1 %d " % operation.status):
             sys.exit(f"{operation.name}: {wire.written!r}")
     for line in sys.stdin:
@@ -106,7 +106,7 @@ async def answer_rounds(count: int) -> None:
 
 
 class Measured:
-    """A checkout's process, which measures when it is asked to."""
+    """A checkout's process, which measures on request."""
 
     def __init__(self, checkout: "Checkout", count: int, directory: Path) -> None:
         command = [sys.executable, "-P", __file__, CHILD, str(count)]
@@ -142,7 +142,7 @@ class Measured:
 
 
 def rounds_of(checkouts: Sequence["Checkout"], count: int, rounds: int) -> list[list[Round]]:
-    """So many rounds of all checkouts in turn, in processes of their own."""
+    """Run `rounds` rounds of all checkouts in turn, each in a separate process."""
     with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
         measured = [stack.enter_context(Measured(it, count, Path(directory))) for it in checkouts]
         for each in measured:

@@ -1,1 +1,1 @@
-"""What an operation costs in process, beside the least that its statements and bytes can cost."""
+"""The in-process cost of an operation, compared with the minimum for its statements and bytes."""

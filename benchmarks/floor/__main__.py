@@ -55,7 +55,7 @@ def table(database: str, rows: Sequence[Row]) -> str:
 
 
 def run(place: Place, directory: Path, arguments: argparse.Namespace) -> list[Row]:
-    """All operations that are asked for, on one kind of database."""
+    """Measure the requested operations on one kind of database."""
     wanted = arguments.operation or [*READS, *CHANGES, *ORDERS]
     rows: list[Row] = []
     if reads := [name for name in wanted if name in READS]:

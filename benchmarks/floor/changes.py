@@ -1,4 +1,4 @@
-"""What changes something, beside its floor: the same transactions from the same beginning."""
+"""Writes, compared with their floor: the same transactions from the same initial state."""
 
 import gc
 import sys
@@ -31,18 +31,18 @@ from specd.db import Database
 
 WARM = 20
 STOCK = 20_000
-"""Invoices to cancel."""
+"""The number of invoices to cancel."""
 
 Requests = Callable[[str], Iterator[bytes]]
-"""The requests of an operation, from the first on."""
+"""Returns the requests of an operation, from the first one."""
 Compose = Callable[[str], Service]
-"""The service on a database."""
+"""Returns the service on a database."""
 
 
 def measure_changes(
     place: Place, directory: Path, names: Sequence[str], arguments: Namespace
 ) -> list[Row]:
-    """Each change of the chat service."""
+    """Measure each write of the chat service."""
     stage = furnish(place.make("chat"), arguments.messages)
 
     def requests(name: str) -> Iterator[bytes]:
@@ -58,7 +58,7 @@ def measure_changes(
 def measure_orders(
     place: Place, directory: Path, names: Sequence[str], arguments: Namespace
 ) -> list[Row]:
-    """Creating invoices and canceling them."""
+    """Measure the creation and the cancellation of invoices."""
     url = place.make("payment")
     bearer = prepare_ours(url)
 
@@ -71,7 +71,7 @@ def measure_orders(
     def requests(name: str) -> Iterator[bytes]:
         orders = payment_requests(name, bearer, stock)
         if name == "create":
-            next(orders)  # was the first
+            next(orders)  # skips the first, which was sent above
         return orders
 
     urls = {part: place.copy("payment", f"payment-{part}") for part in ("noted", "ours", "floor")}
@@ -79,7 +79,7 @@ def measure_orders(
 
 
 async def _first(service: Service, request: bytes) -> bytes:
-    """The body of the answer to one request."""
+    """Return the body of the response to one request."""
     body = _body(await Connection(build_app([service]), Protocol).ask(request))
     assert service.database is not None
     service.database.dispose()
@@ -93,8 +93,8 @@ async def _measure(
     names: Sequence[str],
     arguments: Namespace,
 ) -> list[Row]:
-    """The service answers on two copies; on one of them its steps are noted, to be taken again on
-    the third.
+    """Measure a service on two copies of a database. On one of them its steps are recorded; the
+    floor replays them on a third copy.
     """
     watched = compose(urls["noted"])
     assert isinstance(watched.database, Database)
@@ -136,7 +136,7 @@ async def _measure(
 
 
 def _body(answer: bytes) -> bytes:
-    """The body of a good answer."""
+    """Return the body of a successful response."""
     head, _, body = answer.partition(b"\r\n\r\n")
     if not head.startswith((b"HTTP/1.1 200 ", b"HTTP/1.1 201 ")):
         sys.exit(f"{head.decode()}\n{body[:300].decode()}")

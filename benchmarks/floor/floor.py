@@ -1,4 +1,4 @@
-"""The least that an answer can cost: its statements by the raw driver and its bytes by orjson."""
+"""The minimum cost of a response: its statements with the raw driver, its bytes with orjson."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ import psycopg
 from sqlalchemy import Engine, event, make_url
 
 Statement = tuple[str, Any]
-"""SQL as the driver gets it, and its parameters."""
+"""SQL in the driver's form, and its parameters."""
 
 
 def record(engine: Engine) -> list[Statement]:
-    """A list of the statements that the engine executes from now on. An engine that somebody has
-    listened to stays a little slower: measure another one.
+    """Return a list that collects the statements the engine executes from now on. Listeners slow an
+    engine permanently, so measure another one.
     """
     statements: list[Statement] = []
 
@@ -26,7 +26,7 @@ def record(engine: Engine) -> list[Statement]:
 
 
 def connect(url: str) -> Any:
-    """A connection of the raw driver's, in the state in which the service reads."""
+    """Return a connection of the raw driver, configured like the service's read connections."""
     where = make_url(url)
     if where.get_backend_name() == "sqlite":
         assert where.database is not None
@@ -39,7 +39,7 @@ def connect(url: str) -> Any:
 
 
 def connect_writing(url: str) -> Any:
-    """The same, in the state in which the service writes."""
+    """Return a connection of the raw driver, configured like the service's write connections."""
     where = make_url(url)
     if where.get_backend_name() == "sqlite":
         assert where.database is not None
@@ -53,7 +53,7 @@ def connect_writing(url: str) -> Any:
 
 
 class Floor:
-    """An ASGI application that makes one answer anew for every request."""
+    """An ASGI application that encodes the same response for every request."""
 
     def __init__(self, connection: Any, statements: Sequence[Statement], body: bytes) -> None:
         self._connection = connection
@@ -67,7 +67,7 @@ class Floor:
 
 
 async def send_answer(send: Any, answer: Any) -> None:
-    """The answer, encoded anew."""
+    """Encode and send a response."""
     body = orjson.dumps(answer) + b"\n"
     headers = [
         (b"content-type", b"application/json"),

@@ -1,4 +1,4 @@
-"""Where the databases of a measure are: made, filled, and copied as they are."""
+"""The databases of a measurement: created, filled and copied."""
 
 import shutil
 from pathlib import Path
@@ -15,11 +15,11 @@ class Place(Protocol):
     """A kind of database."""
 
     def make(self, name: str) -> str:
-        """An empty database of that name; its URL."""
+        """Create an empty database with that name. Return its URL."""
         ...
 
     def copy(self, name: str, copied: str) -> str:
-        """A copy of the named one, which nobody uses at the moment; its URL."""
+        """Copy a database that has no open connections. Return the copy's URL."""
         ...
 
 
@@ -38,7 +38,7 @@ class Files:
 
 
 class Databases:
-    """PostgreSQL; `prefix` is the URL up to the name."""
+    """PostgreSQL. `prefix` is the URL up to the database name."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -53,7 +53,7 @@ class Databases:
 
 
 def furnish(url: str, messages: int) -> Stage:
-    """The organization of `benchmarks.chat` in an empty database."""
+    """Create the organization of `benchmarks.chat` in an empty database."""
     upgrade(url, "chat")
     stage = found(url)
     fill(url, stage, messages)

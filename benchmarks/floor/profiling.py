@@ -1,4 +1,4 @@
-"""Where the time of an application goes that is fed by hand."""
+"""Profiles an application in this process."""
 
 import cProfile
 import io
@@ -13,7 +13,7 @@ from specd._engine.threads import Threads
 
 
 class _OnThisThread(Executor):
-    """Runs what it is given at once, where a profiler sees it."""
+    """Runs functions immediately in the caller's thread, where a profiler sees them."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         done: Future[Any] = Future()
@@ -29,7 +29,7 @@ class _NoThreads(Threads):
 
 
 def on_this_thread(app: Any) -> None:
-    """Have no operation of the application use another thread."""
+    """Make all operations of the application run in the caller's thread."""
     engine = engine_of(app)
     assert engine is not None
     for api in engine.apis:
@@ -37,7 +37,7 @@ def on_this_thread(app: Any) -> None:
 
 
 async def profile(ask: Ask, count: int, lines: int) -> str:
-    """The functions with most time of their own, in so many requests."""
+    """Return the functions with the most time in their own code, over `count` requests."""
     profiler = cProfile.Profile()
     profiler.enable()
     for _ in range(count):

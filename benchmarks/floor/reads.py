@@ -1,4 +1,4 @@
-"""Reads beside their floor."""
+"""Reads, compared with their floor."""
 
 import gc
 import sys
@@ -28,7 +28,7 @@ from specd._engine.serving.protocol import Protocol
 def measure_reads(
     place: Place, directory: Path, names: Sequence[str], arguments: Namespace
 ) -> list[Row]:
-    """Each read of the chat service."""
+    """Measure each read of the chat service."""
     url = place.make("reads")
     stage = furnish(url, arguments.messages)
     return uvloop.run(_measure(chat_settings(url, directory), stage, names, arguments))
@@ -37,8 +37,8 @@ def measure_reads(
 async def _measure(
     settings: Settings, stage: Stage, names: Sequence[str], arguments: Namespace
 ) -> list[Row]:
-    """The service answers each operation once while its statements are noted, then as often as the
-    floor, in turn.
+    """Execute each operation once to record its statements, then measure the service and the floor
+    in turn.
     """
     watched = compose(settings)
     assert watched.database is not None

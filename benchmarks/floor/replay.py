@@ -1,5 +1,5 @@
-"""What changes something, beside its floor: the transactions of many requests are noted on one copy
-of a database, and the raw driver makes them again on another copy, from the same beginning.
+"""Writes, compared with their floor: the transactions of many requests are recorded on one copy of
+a database, and the raw driver replays them on another copy, from the same initial state.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,11 +13,11 @@ from benchmarks.floor.floor import connect, connect_writing, send_answer
 from specd.db import Database
 
 Step = tuple[str, str, Any]
-"""`read`, `write`, `many`, `commit` or `rollback`; SQL as the driver gets it; its parameters."""
+"""`read`, `write`, `many`, `commit` or `rollback`; SQL in the driver's form; its parameters."""
 
 
 class Steps:
-    """Notes what a service sends to its drivers from now on."""
+    """Records the statements that a service sends to its drivers from now on."""
 
     def __init__(self, database: Database) -> None:
         self.noted: list[Step] = []
@@ -26,14 +26,14 @@ class Steps:
         self._listen(database.run(_engine_of), "write")
 
     def take(self) -> tuple[Step, ...]:
-        """What was noted since this was asked last."""
+        """Return the steps recorded since the last call."""
         taken = tuple(self.noted)
         self.noted.clear()
         return taken
 
     def _listen(self, engine: Engine, kind: str) -> None:
         def note(_c: object, _u: object, sql: str, values: Any, _x: object, many: bool) -> None:
-            # A batch that SQLAlchemy wrote as one statement has all its values in one tuple.
+            # If SQLAlchemy wrote a batch as one statement, all its values are in one tuple.
             self.noted.append(("many" if many and isinstance(values, list) else kind, sql, values))
 
         def note_end(kind: str) -> Callable[[Connection], None]:
@@ -50,8 +50,8 @@ def _engine_of(session: Session) -> Engine:
 
 
 class Replay:
-    """An ASGI application that takes the noted steps of one request for every request, in order,
-    and makes its answer anew.
+    """An ASGI application that executes the recorded steps of the next request for every request,
+    and encodes its response.
     """
 
     def __init__(self, url: str, requests: Iterator[tuple[tuple[Step, ...], bytes]]) -> None:

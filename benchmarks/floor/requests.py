@@ -1,4 +1,4 @@
-"""Requests as they come from the network, one after the other."""
+"""Requests as bytes, one after another."""
 
 import itertools
 import json
@@ -19,7 +19,7 @@ TITLES = {name: operation.title for name, operation in OPERATIONS.items()} | ORD
 
 
 def request(method: str, path: str, pairs: Sequence[str], body: str = "") -> bytes:
-    """One request as it comes from the network; `pairs`: names and values of headers in turn."""
+    """Return one request as bytes. `pairs` contains names and values of headers alternately."""
     lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1:8700"]
     lines += [f"{name}: {value}" for name, value in zip(pairs[::2], pairs[1::2], strict=True)]
     if method != "GET":
@@ -28,7 +28,7 @@ def request(method: str, path: str, pairs: Sequence[str], body: str = "") -> byt
 
 
 def chat_requests(operation: Operation, stage: Stage) -> Iterator[bytes]:
-    """The requests of one operation, without end: those that follow each other in turn."""
+    """Return an endless iterator of an operation's requests, in turn."""
     parts = operation.arguments(stage)
     sent = zip(parts[::2], parts[1::2], strict=True)
     path = API + operation.path(stage)
@@ -37,7 +37,7 @@ def chat_requests(operation: Operation, stage: Stage) -> Iterator[bytes]:
 
 
 def payment_requests(name: str, bearer: str, stock: Sequence[str]) -> Iterator[bytes]:
-    """New invoices without end, or the cancellation of each in stock."""
+    """Yield endless creations of invoices, or the cancellation of each invoice in stock."""
     common = ["Authorization", f"Bearer {bearer}", "Content-Type", "application/json"]
     if name == "cancel":
         for invoice_id in stock:

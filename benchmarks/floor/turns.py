@@ -1,4 +1,4 @@
-"""The CPU time of requests that are asked one after the other."""
+"""The CPU time of consecutive requests."""
 
 import time
 from collections.abc import Sequence
@@ -24,7 +24,9 @@ class Row:
 
 
 async def spent_us(ask: Ask, count: int) -> float:
-    """CPU time of this process and all its threads for one request, of so many."""
+    """Return the CPU time per request of this process with all its threads, over
+    `count` requests.
+    """
     began = time.process_time()
     for _ in range(count):
         await ask()
@@ -32,13 +34,13 @@ async def spent_us(ask: Ask, count: int) -> float:
 
 
 async def count_for(ask: Ask, seconds: float) -> int:
-    """How many requests take about so long, of an application that is warm."""
+    """Return how many requests take about `seconds`, after warming up the application."""
     await spent_us(ask, 20)
     return max(5, round(seconds * 1e6 / await spent_us(ask, 10)))
 
 
 async def take_turns(asks: Sequence[Ask], counts: Sequence[int], rounds: int) -> list[float]:
-    """The median over the rounds, for each of those who take turns."""
+    """Return the median over the rounds for each of `asks`, which take turns."""
     spent: list[list[float]] = [[] for _ in asks]
     for _ in range(rounds):
         for times, ask, count in zip(spent, asks, counts, strict=True):

@@ -1,4 +1,4 @@
-"""A connection to an application, fed by hand: the whole server without a network."""
+"""An in-memory connection to an application: the complete server without a network."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,12 +9,12 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 Ask = Callable[[], Awaitable[bytes]]
-"""Asks for something once."""
+"""Sends one request and returns the response."""
 DEFAULT_HEADERS = [(b"date", b"Sun, 22 Nov 2026 00:00:00 GMT")]
 
 
 class _Wire(asyncio.Transport):
-    """Keeps what is written, until a whole answer is."""
+    """Collects what is written until a response is complete."""
 
     def __init__(self) -> None:
         super().__init__({"peername": ("127.0.0.1", 40000), "sockname": ("127.0.0.1", 8700)})
@@ -53,7 +53,7 @@ class _Wire(asyncio.Transport):
 
 
 class Connection:
-    """One connection, on which one request follows another."""
+    """One connection for consecutive requests."""
 
     def __init__(self, app: Any, protocol: type[HttpToolsProtocol]) -> None:
         config = Config(
@@ -73,7 +73,7 @@ class Connection:
         self._protocol.connection_made(self._wire)
 
     async def ask(self, request: bytes) -> bytes:
-        """The whole answer, with its head."""
+        """Return the complete response, including its head."""
         self._wire.answered = self._loop.create_future()
         self._protocol.data_received(request)
         return await self._wire.answered

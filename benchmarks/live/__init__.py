@@ -1,1 +1,1 @@
-"""Clients that wait for events: how soon they are told, what each costs, how fast all are told."""
+"""Clients that wait for events: their latency, their cost, and the time to notify all of them."""

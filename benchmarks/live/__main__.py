@@ -58,7 +58,7 @@ def read_arguments() -> argparse.Namespace:
 def main() -> int:
     arguments = read_arguments()
     allow_files(arguments.clients)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and stop what was started
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # also stops the started processes
     quiet = structlog.make_filtering_bound_logger(logging.WARNING)
     structlog.configure(wrapper_class=quiet)
     with tempfile.TemporaryDirectory(prefix="specd-live-") as name:
@@ -77,7 +77,7 @@ def main() -> int:
 
 
 def allow_files(clients: int) -> None:
-    """Each client is a file here and one in a server process."""
+    """Raise the limit of open files. Each client is a file here and one in a server process."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if most != resource.RLIM_INFINITY and most < clients + 500:
         sys.exit(f"{clients:,} clients need as many open files; `ulimit -Hn` says {most:,}.")
@@ -85,7 +85,7 @@ def allow_files(clients: int) -> None:
 
 
 def contenders(arguments: argparse.Namespace, directory: Path) -> Iterator[Contender]:
-    """One after the other; a database is there as long as its contenders are measured."""
+    """Yield one contender after another. A database exists while its contenders are measured."""
     databases = arguments.database or ["sqlite", "postgresql"]
     if not arguments.no_peer:
         yield Peer(directory)
@@ -109,7 +109,7 @@ def contenders(arguments: argparse.Namespace, directory: Path) -> Iterator[Conte
 
 @contextmanager
 def counting_postgres() -> Iterator[tuple[str, Callable[[str], int]]]:
-    """The URL prefix of a server, and how many statements have run in a database of it."""
+    """Yield a server's URL prefix, and a function that counts the statements run in a database."""
     with running_postgres(port=free_port(), core=None, preload=COUNTER) as prefix:
         with connect(prefix) as connection:
             connection.execute(f"CREATE EXTENSION {COUNTER}".encode())
@@ -127,7 +127,7 @@ def counting_postgres() -> Iterator[tuple[str, Callable[[str], int]]]:
 
 
 def measure(contender: Contender, arguments: argparse.Namespace) -> Figures:
-    """All measures of one contender, each at a server that has just started."""
+    """Run all measurements of one contender, each with a server that has just started."""
     wanted = arguments.measure or MEASURES
     figures = Figures(contender.name, contender.processes, [], [])
     if "latency" in wanted:
@@ -150,7 +150,7 @@ def measure(contender: Contender, arguments: argparse.Namespace) -> Figures:
 
 
 def say(figures: Figures, table: str) -> None:
-    """The last lines of a table, while the run goes on."""
+    """Print the last lines of a table during the run."""
     lines = [line for line in table.splitlines() if line.startswith(f"| {figures.title}")]
     print("\n".join(lines), file=sys.stderr, flush=True)
 

@@ -1,4 +1,4 @@
-"""Who is measured: the chat service on each database, and the peer that keeps all in memory."""
+"""The measured servers: the chat service on each database, and the in-memory peer."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -14,7 +14,7 @@ from benchmarks.peers.live_fastapi import PASSWORD
 
 
 class Contender(Protocol):
-    """A server that can be started, and clients' queues at it."""
+    """A server that can be started, and its clients' queues."""
 
     @property
     def name(self) -> str: ...
@@ -28,7 +28,7 @@ class Contender(Protocol):
 
 @dataclass(frozen=True)
 class Specd:
-    """The service of a checkout under its production configuration."""
+    """The service of a checkout with its production configuration."""
 
     database: str
     stage: Stage
@@ -43,7 +43,7 @@ class Specd:
 
     @property
     def senders(self) -> Sequence[Account]:
-        """Those who are on stage, in turn: each keeps within the limit of requests."""
+        """The subscribers of `stage`, in turn, so that each stays below the rate limit."""
         return [account for _, account in self.stage.people[:100]]
 
     @contextmanager
@@ -59,7 +59,7 @@ class Specd:
 
 @dataclass(frozen=True)
 class Peer:
-    """The peer keeps its queues in memory, so they are opened by its API."""
+    """The peer has its queues in memory, so its API opens them."""
 
     directory: Path
     name = "FastAPI, in memory"

@@ -1,7 +1,7 @@
-"""Thousands of clients in one process, each with a connection of its own that polls for events.
+"""Thousands of clients in one process. Each has a connection that polls for events.
 
-They know just enough of HTTP/1.1 to read answers with a Content-Length: a client library would take
-more of the machine than the server that is measured.
+They understand only responses with a Content-Length, because an HTTP client library would use more
+of the machine than the measured server.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ import orjson
 
 HOST = "127.0.0.1"
 AT_ONCE = 200
-"""Connections that are made at the same time."""
+"""The number of connections opened simultaneously."""
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who sends or polls."""
+    """A user that sends or polls."""
 
     email: str
     api_key: str
@@ -37,18 +37,20 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class QueueOf:
-    """An event queue and whose it is."""
+    """An event queue and its user."""
 
     account: Account
     queue_id: str
 
 
 class ClientsFailed(Exception):
-    """A poll was refused, a connection broke, or not all were told: the figures mean nothing."""
+    """A poll was rejected, a connection broke, or a client missed an event: figures are
+    meaningless.
+    """
 
 
 def body_of(buffer: bytes) -> bytes | None:
-    """The body of an answer, or None as long as it is not there whole. Raises `ClientsFailed`."""
+    """Return the body of a response, or None if it is incomplete. Raise `ClientsFailed`."""
     head, found, body = buffer.partition(b"\r\n\r\n")
     if not found:
         return None
@@ -63,7 +65,7 @@ def body_of(buffer: bytes) -> bytes | None:
 
 
 class Poller(asyncio.Protocol):
-    """One client. It polls again as soon as it has an answer."""
+    """One client. It polls again after each response."""
 
     __slots__ = ("_crowd", "_head", "_path", "_received", "last_event_id", "port", "transport")
 
@@ -107,7 +109,7 @@ class Poller(asyncio.Protocol):
 
 
 class Crowd:
-    """All clients that wait, and when each was told of which message."""
+    """All waiting clients, and when each received which message."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -118,7 +120,7 @@ class Crowd:
         self._told: dict[int, list[tuple[float, Poller]]] = defaultdict(list)
 
     async def join(self, queues: Sequence[QueueOf]) -> None:
-        """Connect a client for each queue; each sends its first poll."""
+        """Connect a client for each queue. Each sends its first poll."""
         loop = asyncio.get_running_loop()
 
         def poller(queue: QueueOf) -> Poller:
@@ -151,9 +153,9 @@ class Crowd:
                 self.heartbeats += 1
 
     async def told(self, message_id: int, count: int, *, seconds: float) -> list[tuple[float, int]]:
-        """When each of `count` clients was told (perf_counter), with the port it polls from.
+        """Return when each of `count` clients received a message (perf_counter), and its port.
 
-        Raises `ClientsFailed` when some of them are not told in time, or one of them twice.
+        Raise `ClientsFailed` if a client does not receive it in time, or receives it twice.
         """
         deadline = time.perf_counter() + seconds
         told = self._told[message_id]
@@ -166,14 +168,14 @@ class Crowd:
         return [(at, poller.port) for at, poller in self._told.pop(message_id)]
 
     def check(self) -> None:
-        """Raises `ClientsFailed` for anything that went wrong."""
+        """Raise `ClientsFailed` if anything has failed."""
         if self.failures:
             raise ClientsFailed(f"{len(self.failures)} failures, the first: {self.failures[0]}")
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message, when its request went out and when its answer came (perf_counter)."""
+    """A message, and when its request was sent and its response received (perf_counter)."""
 
     message_id: int
     began: float
@@ -181,7 +183,7 @@ class Sent:
 
 
 class Sender:
-    """A client that sends messages over one connection, which goes to one server process."""
+    """A client that sends messages over one connection, to one server process."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
@@ -198,7 +200,7 @@ class Sender:
         return Sent(int(str(answer["id"])), began, time.perf_counter())
 
     async def post(self, path: str, account: Account, form: dict[str, str]) -> dict[str, object]:
-        """The decoded answer. Raises `ClientsFailed` for a refusal."""
+        """Return the decoded response. Raise `ClientsFailed` for an error."""
         body = urlencode(form).encode()
         self._writer.write(
             f"POST {path} HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: {len(body)}\r\n"

@@ -1,4 +1,4 @@
-"""What is measured of a server: how soon clients are told, and what a client costs that waits."""
+"""Measurements of a server: the latency of events, and the cost of a waiting client."""
 
 import asyncio
 import time
@@ -15,9 +15,9 @@ PATIENCE_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One client told of one message: milliseconds since its request and since its answer.
+    """One message received by one client: milliseconds since its request and since its response.
 
-    `is_near`: does the process that took the message also serve the client?
+    `is_near` means that the process that accepted the message also serves the client.
     """
 
     since_request_ms: float
@@ -27,12 +27,14 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """Every client told of every message, by message."""
+    """All receptions by all clients, by message."""
 
     messages: tuple[tuple[Told, ...], ...]
 
     def percentiles(self, *, since: str, near: bool | None = None) -> tuple[float, float] | None:
-        """p50 and p99 in milliseconds since the `request` or the `answer`; None: no such client."""
+        """Return p50 and p99 in milliseconds since the `request` or the `answer`, or None if there
+        are too few clients.
+        """
         times = [
             told.since_request_ms if since == "request" else told.since_answer_ms
             for message in self.messages
@@ -42,7 +44,9 @@ class Telling:
         return (median(times), quantiles(times, n=100)[98]) if len(times) > 1 else None
 
     def all_told_ms(self) -> list[float]:
-        """How long after its answer everybody knew of a message, for each message."""
+        """Return the time from the response until the last client had the message, for each
+        message.
+        """
         return [max(told.since_answer_ms for told in message) for message in self.messages]
 
 
@@ -55,7 +59,7 @@ async def measure_telling(
     messages: int,
     pause_s: float,
 ) -> Telling:
-    """Send messages, each when everybody knows of the last one, from every process in turn."""
+    """Send messages from every process in turn, each after all clients have the previous one."""
     crowd = Crowd(running.server.port)
     await crowd.join(queues)
     await settle(running)
@@ -87,7 +91,7 @@ async def measure_telling(
 
 
 async def _connect_to_each(running: Running) -> list[Sender]:
-    """A connection to each process that serves clients, as far as the kernel's choice allows."""
+    """Return a connection to each serving process, as far as the kernel's choice allows."""
     found: dict[int, Sender] = {}
     workers = set(running.pids()[1:]) or set(running.pids())
     for _ in range(50):
@@ -103,13 +107,13 @@ async def _connect_to_each(running: Running) -> list[Sender]:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What clients cost while they wait. Shares are of one core, for all processes together.
+    """The cost of waiting clients. Shares are of one core, for all processes together.
 
-    `idle_share` is without heartbeats, unless `tainted` of them came while it was measured; where
-    the server was not `at_rest`, some clients did not wait yet.
-    `statements`: of the database, in a second; None: nobody counts them. `beating_share` is the
-    mean over a time in which every client got heartbeats and polled again; `told_s` how long after
-    the answer the last of all clients was told of a message at the end.
+    `idle_share` excludes heartbeats, unless `tainted` of them came during the measurement. If the
+    server was not `at_rest`, some clients were not waiting yet. `statements` is the number of
+    database statements per second, or None if they are not counted. `beating_share` is the mean
+    over a time in which every client got heartbeats and polled again. `told_s` is the time from the
+    response until the last client had a message at the end.
     """
 
     clients: int
@@ -132,7 +136,7 @@ async def measure_waiting(
     seconds: float,
     beating_s: float,
 ) -> Waiting:
-    """Let all of them wait, watch, then tell all of them: whoever did not wait fails the run."""
+    """Measure clients that wait, then send them a message. The run fails if one does not get it."""
     await _warm_up(running, queues[: max(1, len(queues) // 20)], sender, channel)
     before_kib = running.kib()
     crowd = Crowd(running.server.port)
@@ -170,7 +174,7 @@ async def measure_waiting(
 async def _warm_up(
     running: Running, queues: Sequence[QueueOf], sender: Account, channel: str
 ) -> None:
-    """What a process needs once, for its first clients, is not the cost of a client."""
+    """Warm up the processes, so that one-time costs do not count as costs of a client."""
     crowd = Crowd(running.server.port)
     await crowd.join(queues)
     await settle(running)

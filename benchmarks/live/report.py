@@ -21,7 +21,7 @@ class Latency:
 
 @dataclass
 class Figures:
-    """One server with so many processes."""
+    """The figures of one server with `processes` processes."""
 
     name: str
     processes: int
@@ -75,7 +75,7 @@ def fan_out_table(measured: Sequence[Figures], clients: int) -> str:
 
 
 def doubts(found: Waiting) -> str:
-    """What makes the share of a core higher than that of clients who only wait."""
+    """Return reasons why the share of a core is higher than that of clients that only wait."""
     said = [] if found.at_rest else ["not at rest"]
     if found.tainted:
         said.append(f"{found.tainted:,} heartbeats")
@@ -106,7 +106,7 @@ def waiting_table(measured: Sequence[Figures]) -> str:
 
 
 def goals_table(measured: Sequence[Figures]) -> tuple[str, bool]:
-    """The goals, what the slowest of our servers reaches, and the peer; and whether all hold."""
+    """Return the goals, our slowest server's result and the peer's, and whether all are reached."""
     own = [it for it in measured if it.name.startswith(f"{HERE.name}, ")]
     peers = [it for it in measured if not it.name.startswith(HERE.name)]
 

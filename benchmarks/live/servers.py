@@ -1,4 +1,4 @@
-"""The servers that are measured, and what the kernel knows of their processes."""
+"""The measured servers, and the kernel's data about their processes."""
 
 import asyncio
 import os
@@ -14,32 +14,32 @@ from benchmarks.load.checkout import HERE, Checkout
 from benchmarks.load.processes import Server, free_port
 
 QUIET = 0.10
-"""A server that takes less than this of a core is at rest."""
+"""A server that uses less than this share of a core is at rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A server under measurement. `statements`: how many its database has run; None: unknown."""
+    """A measured server. `statements` returns how many its database has run, or None."""
 
     server: Server
     statements: Callable[[], int] | None = None
 
     def pids(self) -> list[int]:
-        """Its processes: gunicorn's arbiter first, then the workers."""
+        """Return its processes: gunicorn's arbiter first, then the workers."""
         arbiter = self.server.pid
         children = Path(f"/proc/{arbiter}/task/{arbiter}/children").read_text()
         return [arbiter, *sorted(map(int, children.split()))]
 
     def kib(self) -> int:
-        """The memory of all processes, where shared pages count in parts (PSS)."""
+        """Return the memory of all processes, with shared pages counted in part (PSS)."""
         return sum(pss(pid) for pid in self.pids())
 
     def core_share(self, began: float, cpu_before: float) -> float:
-        """The share of a core since then."""
+        """Return the share of a core since `began`."""
         return (self.server.cpu_seconds() - cpu_before) / (time.perf_counter() - began)
 
     def connections(self) -> dict[int, int]:
-        """The process that has each connection, by the port of its client."""
+        """Return the process of each connection, by the port of its client."""
         owner = {}
         for pid in self.pids():
             for link in Path(f"/proc/{pid}/fd").iterdir():
@@ -56,7 +56,7 @@ class Running:
 
 
 def pss(pid: int) -> int:
-    """The memory of a process in KiB, where shared pages count in parts."""
+    """Return the memory of a process in KiB, with shared pages counted in part."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1])
@@ -64,8 +64,8 @@ def pss(pid: int) -> int:
 
 
 async def settle(running: Running, *, seconds: float = 33.0) -> bool:
-    """Wait, on the event loop, until the server is at rest, but not for long: sooner or later the
-    heartbeats of those who wait begin. Is it at rest?
+    """Wait until the server is at rest, but not longer than `seconds`, because heartbeats of
+    waiting clients begin later. Return whether it is at rest.
     """
     deadline = time.perf_counter() + seconds
     calm = 0
@@ -77,7 +77,7 @@ async def settle(running: Running, *, seconds: float = 33.0) -> bool:
 
 
 def ours(url: str, directory: Path, processes: int, checkout: Checkout = HERE) -> Server:
-    """As in production: the repository's gunicorn configuration, limits and logs on."""
+    """Start a server as in production: gunicorn.conf.py, with limits and logs."""
     port = free_port()
     env: Mapping[str, str] = {
         "SPECD_BIND": f"127.0.0.1:{port}",
@@ -100,7 +100,7 @@ def peer(directory: Path) -> Server:
 
 
 def spread(ports: Iterable[int], owners: Mapping[int, int]) -> list[int]:
-    """How many of these connections each process has."""
+    """Return how many of these connections each process has."""
     counts: dict[int, int] = {}
     for port in ports:
         counts[owners[port]] = counts.get(owners[port], 0) + 1

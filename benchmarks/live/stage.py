@@ -1,4 +1,4 @@
-"""The organization whose people wait: everybody is in `hall`, a hundred of them in `stage` too."""
+"""The organization of the clients: all are in `hall`, a hundred of them also in `stage`."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -36,7 +36,7 @@ class Stage:
     people: tuple[tuple[int, Account], ...]
 
     def queues(self, count: int) -> list[QueueOf]:
-        """New queues for messages, in turn of the people."""
+        """Create `count` queues for messages, for each person in turn."""
         database = Database(self.url, lock_timeout_s=60)
         try:
             return database.run(lambda session: self._open(session, count))
@@ -59,7 +59,7 @@ class Stage:
 
 
 def found(url: str, people: int, on_stage: int) -> Stage:
-    """The organization, in an empty database."""
+    """Create the organization in an empty database."""
     upgrade(url, "chat")
     database = Database(url, lock_timeout_s=60)
     try:
@@ -102,13 +102,13 @@ _SUBSCRIBE = text(
 
 
 def found_by(checkout: Checkout, url: str, people: int, on_stage: int) -> Stage:
-    """`found`, by a checkout's own code and to its own schema."""
+    """Create the organization with a checkout's code and schema."""
     facts = json.loads(checkout.run(_FOUND, url, str(people), str(on_stage)))
     return Stage(url, tuple((number, Account(**account)) for number, account in facts["people"]))
 
 
 def queues_by(checkout: Checkout, stage: Stage, directory: Path, count: int) -> list[QueueOf]:
-    """`stage.queues(count)`, by a checkout's own code; `directory` is for a file that it reads."""
+    """Create queues with a checkout's code. `directory` is for a file that it reads."""
     told = directory / "people.json"
     told.write_text(json.dumps(asdict(stage)))
     opened = json.loads(checkout.run(_QUEUES, str(told), str(count)))

@@ -1,1 +1,1 @@
-"""Starting servers, loading them with wrk and tabulating what came back. Knows no operation."""
+"""Starts servers, loads them with wrk, and tabulates the results of any operations."""

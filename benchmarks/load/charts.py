@@ -1,7 +1,7 @@
-"""Tables of benchmarks as charts: the same figures, one panel for each table.
+"""Benchmark tables as charts: the same figures, one panel for each table.
 
-A table is Markdown, as the benchmarks print it and docs/speed.md keeps it. The same table gives the
-same bytes, because an SVG here has no date and no random names.
+A table is Markdown, as printed by the benchmarks and stored in docs/speed.md. The same table always
+gives the same bytes, because the SVG contains no date and no random names.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any
 
 COLORS = ("#2f6f9f", "#d98b2b", "#5f9e6e")
 BAR = 0.22
-"""Inches of a bar, which is what its label needs."""
+"""The height of a bar in inches, enough for its label."""
 GAP = 0.6
-"""Bars that have room between two rows."""
+"""The gap between two rows, in bars."""
 ROOM = 1.12
-"""The width of a panel by its longest bar, whose label stands behind it."""
+"""The width of a panel relative to its longest bar, which leaves room for the label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The columns that a benchmark's chart shows, as a pattern of their titles, and whether a row
-    is a line through them, because the columns are moments.
+    """The columns of a benchmark's chart, as a pattern of their titles. If `is_course`, columns are
+    points in time and each row becomes a line.
     """
 
     columns: str
@@ -45,20 +45,20 @@ CHARTS: Mapping[str, Chart] = {
     "soak": Chart(r"[\d.]+ min", is_course=True),
     "floor": Chart(r"((SQLite|PostgreSQL): )?ratio"),
 }
-"""By the name of the benchmark."""
+"""The charts by the name of the benchmark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The titles of a Markdown table's columns of numbers, and its rows by their names."""
+    """The titles of a Markdown table's numeric columns, and its rows by name."""
 
     title: str
     columns: Sequence[str]
     rows: Mapping[str, Sequence[str]]
 
     def narrowed(self, pattern: str) -> Table:
-        """Return the columns whose title the pattern matches, and the rows that have figures
-        there.
+        """Return the table with the columns whose title matches, and the rows with
+        figures there.
         """
         places = [at for at, title in enumerate(self.columns) if re.fullmatch(pattern, title)]
         rows = {name: [cells[at] for at in places] for name, cells in self.rows.items()}
@@ -73,8 +73,8 @@ class Table:
 
 
 def read_tables(text: str) -> Iterator[Table]:
-    """Yield the tables of a Markdown text. Columns that are not aligned to the right are names. The
-    title is a bold line before the table, else the first heading.
+    """Yield the tables of a Markdown text. Columns that are not right-aligned are names. The title
+    is a bold line before the table, or else the first heading.
     """
     for title, block in re.findall(r"(?:^\*\*(.+?)\*\*.*\n\n)?((?:^\|.*\n?)+)", text, re.MULTILINE):
         heads, rule, *rows = [_cells(line) for line in block.splitlines()]
@@ -87,13 +87,13 @@ def read_tables(text: str) -> Iterator[Table]:
 
 
 def find_shown(name: str, text: str) -> list[Table]:
-    """Return what the chart of a benchmark shows of its tables."""
+    """Return the parts of a benchmark's tables that its chart shows."""
     narrowed = [table.narrowed(CHARTS[name].columns) for table in read_tables(text)]
     return [table for table in narrowed if table.rows]
 
 
 def draw_chart(name: str, text: str, file: Path) -> None:
-    """Write the chart of a benchmark's tables, unless a short run has none of those it shows."""
+    """Write the chart of a benchmark's tables, unless a short run has none of them."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -122,7 +122,7 @@ def draw_chart(name: str, text: str, file: Path) -> None:
 
 
 def number(text: str) -> float:
-    """Return a figure of a table as a number; an empty cell is 0."""
+    """Return a figure of a table as a number, or 0 for an empty cell."""
     found = re.match(r"[\d,.]+", text)
     return float(found[0].replace(",", "")) if found else 0.0
 
@@ -155,12 +155,12 @@ def _name(cells: Sequence[str]) -> str:
 
 
 def _bars(table: Table) -> float:
-    """Return how many bars a panel is high: a group for each row, and a gap after each."""
+    """Return the height of a panel in bars: a group for each row, and a gap after each."""
     return len(table.rows) * (len(table.columns) + GAP)
 
 
 def _draw_bars(panel: Any, table: Table) -> None:
-    """Draw a bar for each figure, with the figure as it is written."""
+    """Draw a bar for each figure, labeled with the text of the table."""
     group = len(table.columns) + GAP
     middle = (len(table.columns) - 1) / 2
     longest = panel.get_xlim()[1] / ROOM
@@ -179,7 +179,7 @@ def _draw_bars(panel: Any, table: Table) -> None:
 
 
 def _draw_course(panel: Any, table: Table) -> None:
-    """Draw a line for each row, with its last figure as it is written."""
+    """Draw a line for each row, labeled with the text of its last figure."""
     moments = [number(title) for title in table.columns]
     for color, (name, cells) in zip(COLORS, table.rows.items(), strict=False):
         course = [number(text) for text in cells]

@@ -13,22 +13,22 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """The files of one commit, under the name that tables give its servers."""
+    """The files of one commit, and the name of its servers in tables."""
 
     root: Path
     name: str
 
     def environment(self, more: Mapping[str, str]) -> dict[str, str]:
-        """The modules are the checkout's, wherever the interpreter has others installed, and Python
-        keeps what it compiles.
+        """Return an environment in which modules come from the checkout, regardless of what the
+        interpreter has installed, and Python stores compiled files.
         """
         modules = {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": ""}
         return {**os.environ, **modules, **more}
 
     def run(self, statements: str, *arguments: str) -> str:
-        """The last line that these statements of Python print, with this checkout's modules.
+        """Run Python statements with this checkout's modules. Return the last line that they print.
 
-        What they write to standard error is shown. Raises CalledProcessError.
+        Standard error is inherited. Raise CalledProcessError.
         """
         finished = subprocess.run(
             [sys.executable, "-P", "-c", statements, *arguments],
@@ -42,9 +42,9 @@ class Checkout:
 
 
 def checkout_at(directory: Path | str) -> Checkout:
-    """Named by its commit, marked where files differ from that.
+    """Return the checkout in a directory, named by its commit and marked if files differ.
 
-    Raises ArgumentTypeError where Python would not take the modules from that directory.
+    Raise ArgumentTypeError if Python would not import the modules from that directory.
     """
     root = Path(directory).resolve()
     if not (root / "wsgi.py").exists():
@@ -63,7 +63,7 @@ def checkout_at(directory: Path | str) -> Checkout:
 
 
 def add_beside(parser: argparse.ArgumentParser) -> None:
-    """The option; its value is a Checkout, or None."""
+    """Add the option `--beside`. Its value is a Checkout or None."""
     parser.add_argument(
         "--beside",
         type=checkout_at,
@@ -76,5 +76,5 @@ HERE = Checkout(ROOT, "specd")
 
 
 def with_ours(beside: Checkout | None) -> list[Checkout]:
-    """Those that are measured: ours, and the other one if one is asked for."""
+    """Return the checkouts to measure: ours, and the other one if it is given."""
     return [HERE] if beside is None else [HERE, beside]

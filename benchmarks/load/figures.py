@@ -1,4 +1,4 @@
-"""Rounds into medians, medians into a Markdown table and a JSON file."""
+"""Computes medians of rounds and writes them as a Markdown table and a JSON file."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from benchmarks.load.wrk import Load
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Medians over the rounds of one peer and operation."""
+    """The medians over the rounds of one peer and operation."""
 
     per_second: float
     p50_ms: float
@@ -27,11 +27,11 @@ class Figures:
 
 
 COLUMNS = {"per_second": "requests/s", "p50_ms": "p50 ms", "cpu_us": "CPU us/request"}
-"""Those of `Figures` that two commits are compared by, with their titles."""
+"""The fields of `Figures` by which two commits are compared, with their titles."""
 
 
 class Rounds:
-    """Every single measurement of a run, by (operation, peer)."""
+    """All measurements of a run, by (operation, peer)."""
 
     def __init__(self) -> None:
         self._loads: dict[tuple[str, str], list[tuple[Load, float]]] = defaultdict(list)
@@ -59,7 +59,7 @@ class Rounds:
 
 
 def figures_table(title: str, row: Mapping[str, Figures]) -> str:
-    """One operation: a line per peer."""
+    """Return the table of one operation, with a line per peer."""
     lines = [
         f"**{title}**",
         "",
@@ -77,7 +77,7 @@ def beside_table(
     rows: Mapping[str, tuple[Mapping[str, float], Mapping[str, float]]],
     columns: Mapping[str, str] = COLUMNS,
 ) -> str:
-    """For each row and column: the figure of the other checkout, ours, and ours by the other."""
+    """Return a table of each figure of the other checkout, ours, and the ratio of ours to it."""
     heads = " | ".join(f"{name}: before | now | ratio" for name in columns.values())
     lines = [f"| {title} | {heads} |", "|---|" + "---:|" * 3 * len(columns)]
     for name, (before, now) in rows.items():
@@ -92,7 +92,7 @@ def beside_table(
 def figures_beside(
     title: str, table: Mapping[str, Mapping[str, Figures]], before: str, now: str
 ) -> str:
-    """`beside_table` of two of the servers that were measured."""
+    """Return `beside_table` of two of the measured servers."""
     rows = {name: (asdict(row[before]), asdict(row[now])) for name, row in table.items()}
     return beside_table(f"{title}, {before} and now", rows)
 
@@ -102,7 +102,7 @@ def _number(figure: float) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """Where and with what the run was made, so that two files can be compared."""
+    """Return the machine and the versions of the run, so that two files can be compared."""
     distributions = (
         "blacksheep", "connexion", "falcon", "fastapi", "gunicorn", "httptools", "jsonschema_rs",
         "litestar", "msgspec", "orjson", "psycopg", "pydantic", "sqlalchemy", "starlette",
@@ -124,7 +124,7 @@ def machine() -> dict[str, Any]:
 
 
 def write_json(path: Path, **parts: Any) -> None:
-    """Write the parts beside the machine's description; dataclasses become plain objects."""
+    """Write the parts with the machine's description. Dataclasses become plain objects."""
     text = json.dumps({"machine": machine(), **parts}, default=_plain, indent=2)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text + "\n")

@@ -1,4 +1,4 @@
-"""gunicorn for every measured server alike; the command line adds bind, workers and the app."""
+"""The gunicorn configuration of every server; the command line adds bind, workers and the app."""
 
 worker_class = "benchmarks.load.worker.Worker"
 control_socket_disable = True

@@ -1,4 +1,4 @@
-"""A client that asks at a fixed rate, whether or not the earlier answers have come (open loop)."""
+"""A client with a fixed request rate that does not wait for earlier responses (open loop)."""
 
 import asyncio
 import time
@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping
 
 
 class Refused(Exception):
-    """The answer was not 2xx; the message holds its beginning."""
+    """The response was not 2xx. The message contains its beginning."""
 
 
 class Connection(asyncio.Protocol):
-    """One connection to 127.0.0.1, kept while the server keeps it."""
+    """A connection to 127.0.0.1, reopened if the server closes it."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -19,7 +19,7 @@ class Connection(asyncio.Protocol):
         self._received = bytearray()
 
     async def ask(self, request: bytes) -> bytes:
-        """The body of the answer, which names its length. Raises Refused and ConnectionError."""
+        """Return the body of a response with Content-Length. Raise Refused or ConnectionError."""
         loop = asyncio.get_running_loop()
         if self._transport is None or self._transport.is_closing():
             self._transport, _ = await loop.create_connection(lambda: self, "127.0.0.1", self._port)
@@ -58,7 +58,7 @@ Work = Callable[[Connection], Awaitable[object]]
 def to_bytes(
     method: str, path: str, body: str = "", headers: Mapping[str, str] | None = None
 ) -> bytes:
-    """A request as it goes out."""
+    """Return a request as bytes."""
     lines = [
         f"{method} {path} HTTP/1.1",
         "Host: 127.0.0.1",
@@ -71,10 +71,11 @@ def to_bytes(
 async def pace(
     port: int, work: Work, *, per_second: float, seconds: float, connections: int
 ) -> list[float]:
-    """Begin `work` so often, on whichever connection is free; milliseconds until each was done.
+    """Start `work` `per_second` times a second, on any free connection. Return the milliseconds
+    until each was done.
 
-    They count from the moment at which it was due, so that one who waits for a connection is not
-    forgotten. What the clock of this process wakes late by is not the server's, and does not count.
+    Times count from the due moment, so that waiting for a connection is included. The delay of this
+    process's own timer is excluded, because the server does not cause it.
     """
     due: asyncio.Queue[float | None] = asyncio.Queue()
     times: list[float] = []
@@ -101,7 +102,7 @@ async def pace(
 
 
 async def flood(port: int, work: Work, *, seconds: float, connections: int) -> float:
-    """How often a second `work` is done when each connection begins anew at once (closed loop)."""
+    """Return how often `work` is done per second if each connection repeats it (closed loop)."""
     count = 0
     ends_at = time.perf_counter() + seconds
 

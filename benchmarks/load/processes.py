@@ -1,4 +1,4 @@
-"""Servers as child processes: started pinned, watched for CPU time, stopped by their own id."""
+"""Servers as child processes: pinned to a core, measured for CPU time, stopped by process id."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class ServerFailed(Exception):
-    """A server ended or did not listen in time; the message holds the end of its log."""
+    """A server ended or did not listen in time. The message contains the end of its log."""
 
 
 def free_port() -> int:
@@ -25,7 +25,7 @@ def free_port() -> int:
 
 
 class Server:
-    """One server in a process group of its own, from `with` to the end of the block."""
+    """One server in a separate process group, from `with` to the end of the block."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Server:
         self.stop()
 
     def is_ready(self) -> bool:
-        """Does it listen?"""
+        """Return whether the server listens."""
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
@@ -98,11 +98,11 @@ class Server:
         raise ServerFailed(f"{self.name} does not listen:\n{self.log_end()}")
 
     def log_end(self) -> str:
-        """What the server last wrote."""
+        """Return the end of the server's log."""
         return self._log.read_text(errors="replace")[-3000:]
 
     def stop(self) -> None:
-        """End the process group: politely, then after five seconds for certain."""
+        """Stop the process group with the stop signal, or kill it after five seconds."""
         if self._process is None:
             return
         for sign, patience_s in ((self._stop_signal, 5.0), (signal.SIGKILL, 5.0)):
@@ -118,12 +118,12 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """The process that was started; others may be its children."""
+        """The process that was started. Others may be its children."""
         assert self._process is not None
         return self._process.pid
 
     def cpu_seconds(self) -> float:
-        """User plus system time of the whole process group so far (/proc/*/stat)."""
+        """Return the user and system time of the process group so far (/proc/*/stat)."""
         assert self._process is not None
         ticks = 0
         for stat in Path("/proc").glob("[0-9]*/stat"):

@@ -1,4 +1,4 @@
-"""The order of a run: every operation, every peer in it, round after round."""
+"""The order of a run: every operation with every peer, round after round."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -18,10 +18,10 @@ def alternate(
     seconds: float,
     load_once: LoadOnce,
 ) -> Rounds:
-    """Load each server with each operation `rounds` times and keep every measurement.
+    """Load each server with each operation `rounds` times, and return all measurements.
 
-    Servers take turns within an operation, and the first turn moves on by one each round, so that
-    a slow minute of the machine hits all of them alike.
+    Servers take turns within an operation, and the first turn moves by one each round, so that a
+    slow minute of the machine affects all of them equally.
     """
     measured = Rounds()
     for position in range(rounds):

@@ -1,4 +1,4 @@
-"""The worker class the peers run in; ours brings its own, which does more."""
+"""The worker class of the peers. Our server has a separate one, which does more."""
 
 from typing import Any, ClassVar
 
@@ -6,7 +6,7 @@ from uvicorn_worker import UvicornWorker
 
 
 class Worker(UvicornWorker):
-    """uvloop and httptools by name, so that a missing wheel is an error and not a slow run."""
+    """Names uvloop and httptools, so that a missing wheel is an error instead of a slow run."""
 
     CONFIG_KWARGS: ClassVar[dict[str, Any]] = {
         "loop": "uvloop",

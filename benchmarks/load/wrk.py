@@ -1,4 +1,4 @@
-"""One run of wrk, and what it measured."""
+"""Runs wrk and reads its results."""
 
 import json
 import subprocess
@@ -12,12 +12,12 @@ SCRIPTS = Path("benchmarks/load")
 
 
 class LoadFailed(Exception):
-    """wrk did not run, or some answers were errors, so the figures mean nothing."""
+    """wrk did not run, or some responses were errors, so the figures are meaningless."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Figures of one run. Latencies in milliseconds, `seconds` as wrk measured them."""
+    """The figures of one run. Latencies are in milliseconds, `seconds` is wrk's measurement."""
 
     requests: int
     seconds: float
@@ -40,8 +40,8 @@ def run_wrk(
 ) -> Load:
     """Load `url` with a script of benchmarks/load for whole seconds, from one pinned thread.
 
-    Raises LoadFailed when any answer was not 2xx or any connection broke: a fast error is not
-    a fast answer.
+    Raise LoadFailed if any response was not 2xx or any connection broke: a fast error is not a fast
+    response.
     """
     pin = ["taskset", "-c", str(core)] if core is not None else []
     command = [

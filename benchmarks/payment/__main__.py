@@ -31,12 +31,12 @@ TITLES = {
     "cancel": "POST cancel with a new Idempotency-Key",
 }
 POSTGRES_PORT = 8713
-CANCELS_PER_SECOND = 5000  # more invoices than can be canceled are prepared
+CANCELS_PER_SECOND = 5000  # more invoices are prepared than can be canceled
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A running, seeded, checked contestant and what its load needs to know."""
+    """A running, seeded and checked contestant, and the input of its load."""
 
     url: str
     bearer: str
@@ -113,7 +113,7 @@ def check(server: Server, bearer: str) -> StoryResult:
 def measure(
     urls: Mapping[str, str], operations: Sequence[str], arguments: argparse.Namespace
 ) -> dict[str, dict[str, Figures]]:
-    """All operations on one kind of database; `urls` by contestant."""
+    """Measure all operations on one kind of database. `urls` is by contestant."""
     pinned = arguments.workers == 1
     benches: dict[str, Bench] = {}
 
@@ -143,7 +143,7 @@ def measure(
 
 
 def ratios_table(tables: Mapping[str, Mapping[str, Mapping[str, Figures]]]) -> str:
-    """Ours over the peer, by requests/s; above one is ahead."""
+    """Return the ratios of our requests/s to the peer's. Above one is faster."""
     operations = list(next(iter(tables.values())))
     lines = ["| requests/s against the peer | " + " | ".join(operations) + " |"]
     lines.append("|---|" + "---:|" * len(operations))

@@ -1,4 +1,4 @@
-"""The two services: how each gets a fresh, seeded database, and how each is served."""
+"""The two services: how each database is created and seeded, and how each service is started."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ PEER_APP = "benchmarks.peers.payment_fastapi.app:from_env()"
 
 
 def prepare_ours(url: str, *, watched: bool = True) -> str:
-    """Migrate and seed; returns the API key. `watched`: no call has to ask the chain."""
+    """Migrate and seed a database. Return the API key. If `watched`, no request calls the chain."""
     upgrade(url, "payment")
     database = Database(url)
 
@@ -54,8 +54,8 @@ def prepare_ours(url: str, *, watched: bool = True) -> str:
 
 
 def begin_chain(session: Session, *, now: datetime) -> None:
-    """Have the chain's head seen lately for as long as the benchmark runs, as a watcher keeps it.
-    Otherwise each creation of an invoice asks the chain.
+    """Mark the chain's head as recently seen for the whole benchmark, as a watcher would. Otherwise
+    each creation of an invoice would call the chain.
     """
     block = checkpoints.BlockMark(1, f"0x{1:064x}", now)
     seen_at = now + timedelta(days=1)
@@ -63,7 +63,7 @@ def begin_chain(session: Session, *, now: datetime) -> None:
 
 
 def prepare_of(checkout: Checkout, url: str) -> str:
-    """As `prepare_ours`, by a checkout's own code and to its own schema."""
+    """Prepare a database like `prepare_ours`, with a checkout's code and schema."""
     return checkout.run(
         "import sys; from benchmarks.payment.contestants import prepare_ours;"
         " print(prepare_ours(sys.argv[1]))",
@@ -72,7 +72,7 @@ def prepare_of(checkout: Checkout, url: str) -> str:
 
 
 def prepare_peer(url: str) -> str:
-    """Create the tables and seed them; returns the API key."""
+    """Create and seed the tables. Return the API key."""
     from benchmarks.peers.payment_fastapi.seeding import seed  # needs the extra `bench`
 
     key = f"prk_test_{os.urandom(4).hex()}_{'k' * 43}"
@@ -89,7 +89,9 @@ def serve_ours(
     core: int | None,
     checkout: Checkout = HERE,
 ) -> Server:
-    """As in production: the repository's gunicorn.conf.py; no chain is asked by the five calls."""
+    """Start a server as in production, with gunicorn.conf.py. The operations do not
+    call a chain.
+    """
     env = {
         "SPECD_BIND": f"127.0.0.1:{port}",
         "SPECD_WORKERS": str(workers),
@@ -112,7 +114,7 @@ def serve_peer(url: str, directory: Path, *, port: int, workers: int, core: int 
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A service with its own database of the given name and its own port."""
+    """A service with a separate database and port."""
 
     name: str
     database: str
@@ -128,7 +130,7 @@ CONTESTANTS = (
 
 
 def contestants(beside: Checkout | None) -> tuple[Contestant, ...]:
-    """Ours and the peer, and between them ours as another checkout has it."""
+    """Return our service, the other checkout's service if it is given, and the peer."""
     if beside is None:
         return CONTESTANTS
     ours, peer = CONTESTANTS

@@ -1,4 +1,4 @@
-"""A throwaway PostgreSQL server: its own directory, its own port, gone at the end."""
+"""A temporary PostgreSQL server with a separate directory and port."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ class PostgresMissing(Exception):
 
 
 def find_programs() -> Path:
-    """The directory of the newest installed initdb and postgres."""
+    """Return the directory of the newest installed initdb and postgres. Raise `PostgresMissing`."""
     installed = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if installed:
         return installed[-1].parent
@@ -35,12 +35,13 @@ def find_programs() -> Path:
 def running_postgres(
     *, port: int, core: int | None, preload: str | None = None, keep: Path | None = None
 ) -> Iterator[str]:
-    """The SQLAlchemy URL prefix (up to the database name) of a server with default durability.
+    """Yield the SQLAlchemy URL prefix (up to the database name) of a server with default
+    durability.
 
-    `preload`: a library that the server loads when it starts. `keep`: a directory that stays, and
-    holds what an earlier server left there.
+    `preload` is a library that the server loads at its start. `keep` is a directory that is not
+    deleted, and may contain the data of an earlier server.
 
-    PostgreSQL refuses to run as root, so root lends itself to the user `postgres`.
+    PostgreSQL does not run as root, so root starts it as the user `postgres`.
     """
     user = USER if os.geteuid() == 0 else None
     programs = find_programs()
@@ -81,7 +82,9 @@ def connect(prefix: str, name: str = USER) -> psycopg.Connection:
 
 
 def wait_until_ready(prefix: str, *, deadline: float) -> None:
-    """It listens a little before it answers ("the database system is starting up")."""
+    """Wait until it accepts connections. It listens earlier ("the database system is
+    starting up").
+    """
     while True:
         try:
             connect(prefix).close()
@@ -93,7 +96,7 @@ def wait_until_ready(prefix: str, *, deadline: float) -> None:
 
 
 def create_database(prefix: str, name: str) -> str:
-    """Make an empty database; returns its URL."""
+    """Create an empty database. Return its URL."""
     with connect(prefix) as connection:
         connection.execute(f'CREATE DATABASE "{name}"'.encode())
     return prefix + name

@@ -1,6 +1,7 @@
-"""Fresh unpaid invoices for the cancel load, copied from one in the table.
+"""Creates unpaid invoices for the cancel load as copies of one row.
 
-Written straight into the database, because making them over HTTP would take longer than the load.
+They are written directly to the database, because creating them over HTTP would take longer than
+the load.
 """
 
 from secrets import token_hex
@@ -11,7 +12,7 @@ from sqlalchemy import MetaData, Table, create_engine, select, text
 
 
 def stock_invoices(url: str, *, like: str, count: int) -> list[str]:
-    """Copy the invoice `like` `count` times, each with its own order and address; returns ids."""
+    """Copy the invoice `like` `count` times, with new orders and addresses. Return the ids."""
     engine = create_engine(url)
     table = Table("invoice", MetaData(), autoload_with=engine)
     with engine.begin() as connection:
@@ -27,7 +28,7 @@ def stock_invoices(url: str, *, like: str, count: int) -> list[str]:
         ]
         connection.execute(table.insert(), copies)
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        # So that the load does not pay for bringing these rows into the database file.
+        # The load must not pay for writing these rows to the database file.
         sqlite = engine.dialect.name == "sqlite"
         connection.execute(text("PRAGMA wal_checkpoint(PASSIVE)" if sqlite else "CHECKPOINT"))
         connection.execute(text("ANALYZE"))

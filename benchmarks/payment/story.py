@@ -1,6 +1,6 @@
-"""One story played to every contestant before any load: what must come back, word for word.
+"""A series of requests sent to every contestant before the load, with the exact expected responses.
 
-The deposit address is that of the first child of the seeded key, so both derive the same one.
+The deposit address is the first one of the seeded key, so that all services derive the same one.
 """
 
 from collections.abc import Callable, Mapping
@@ -60,18 +60,18 @@ METHOD = {
 
 @dataclass(frozen=True, slots=True)
 class StoryResult:
-    """What the story leaves behind for the load: an unpaid invoice and the key that made it."""
+    """What the load needs from the story: an unpaid invoice and the key that created it."""
 
     invoice_id: str
     idempotency_key: str
 
 
 class StoryDiffers(Exception):
-    """A contestant answered something else; the message lists every difference."""
+    """A contestant gave other responses. The message lists every difference."""
 
 
 def tell(send: Callable[..., httpx.Response], bearer: str) -> StoryResult:
-    """Play the story through `send(method, path, headers=, json=)`. Raises StoryDiffers."""
+    """Send the requests by `send(method, path, headers=, json=)`. Raise StoryDiffers."""
     wrong: list[str] = []
 
     def expect(what: str, got: Any, wanted: Any) -> None:
@@ -99,7 +99,7 @@ def tell(send: Callable[..., httpx.Response], bearer: str) -> StoryResult:
     first = create("story-create-1")
     invoice: Mapping[str, Any] = first.json()
     expect("create", first.status_code, 201)
-    facts = {name: invoice.get(name) for name in CREATED}  # an answer may say more
+    facts = {name: invoice.get(name) for name in CREATED}  # a response may contain more
     expect("create", facts, CREATED)
     again = create("story-create-1")
     expect("replay", (again.status_code, again.content), (201, first.content))

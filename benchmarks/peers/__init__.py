@@ -1,1 +1,1 @@
-"""The services we are measured against, each written the way its own documentation writes it."""
+"""The services that we compare with, each written as in its documentation."""

@@ -1,4 +1,4 @@
-"""BlackSheep with pydantic models and its own authentication, after its documentation."""
+"""BlackSheep with pydantic models and its authentication, written as in its documentation."""
 
 from typing import Annotated, Any, Literal
 

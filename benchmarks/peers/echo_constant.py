@@ -1,5 +1,5 @@
-"""The floor of every server on uvicorn's loop and parser: it answers constants, which the path
-chooses. `app` answers the same by ASGI, for the check that all servers agree.
+"""The floor of every server on uvicorn's loop and parser: it responds with constants, chosen by the
+path. `app` responds the same through ASGI, for the check that all servers agree.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ HEAD = b"content-type: application/json\r\ncontent-length: %d\r\n\r\n"
 
 
 class Constant(asyncio.Protocol):
-    """One connection. uvicorn gives the parts and asks it to shut down."""
+    """One connection. uvicorn passes the state and calls `shutdown`."""
 
     def __init__(self, *, server_state: Any, **_: Any) -> None:
         self.connections = server_state.connections

@@ -1,4 +1,4 @@
-"""Falcon (ASGI) with msgspec, after the recipe of its documentation, and a hook for the token."""
+"""Falcon (ASGI) with msgspec, as in the recipe of its documentation, and a hook for the token."""
 
 from typing import Annotated, Any, Literal
 

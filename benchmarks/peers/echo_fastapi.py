@@ -1,4 +1,4 @@
-"""FastAPI with pydantic, as its documentation writes it: Depends, closed and response models."""
+"""FastAPI with pydantic, as in its documentation: Depends, closed models, response models."""
 
 from typing import Annotated, Literal
 

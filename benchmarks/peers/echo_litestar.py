@@ -1,4 +1,4 @@
-"""Litestar with msgspec structs and a dependency for the bearer token, after its documentation."""
+"""Litestar with msgspec structs and a dependency for the bearer token, as in its documentation."""
 
 from typing import Annotated, Literal
 

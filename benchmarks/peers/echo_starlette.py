@@ -1,4 +1,4 @@
-"""Bare Starlette: the floor. Decodes and answers, but neither authenticates nor validates."""
+"""Bare Starlette, the floor: it decodes and responds, without authentication and validation."""
 
 from json import loads
 

@@ -1,7 +1,7 @@
-"""Event queues as FastAPI's documentation would have them written: in memory, in one process.
+"""Event queues written as in FastAPI's documentation: in memory, in one process.
 
-The same calls as the chat service's, without a database: nothing is stored, nobody's rights are
-asked, and a restart forgets every queue.
+The API is that of the chat service, without a database: nothing is stored, no permissions are
+checked, and a restart loses every queue.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ ids = count(1)
 
 @dataclass
 class Queue:
-    """What a client has not acknowledged yet, and what wakes its poll."""
+    """The events that a client has not acknowledged yet, and the event that wakes its poll."""
 
     user: str
     events: list[dict[str, Any]] = field(default_factory=list)

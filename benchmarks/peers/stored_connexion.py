@@ -1,4 +1,4 @@
-"""Stock connexion AsyncApp on tasks.yaml. Its handlers are `def`, because SQLAlchemy waits."""
+"""Stock connexion AsyncApp on tasks.yaml. Its handlers are `def`, because SQLAlchemy blocks."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""FastAPI with SQLAlchemy, as its documentation writes it: a session by Depends, `def` handlers."""
+"""FastAPI with SQLAlchemy, as in its documentation: a session by Depends, `def` handlers."""
 
 from collections.abc import Iterator
 from typing import Annotated

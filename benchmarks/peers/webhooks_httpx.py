@@ -1,7 +1,7 @@
-"""Webhooks sent as a script does it: httpx, asyncio.gather, everything in memory.
+"""Webhooks sent as by a script: httpx, asyncio.gather, everything in memory.
 
-It keeps nothing, tries nothing again and keeps no order: what is left is the cost of signing and
-posting, the ceiling of a sender in one process.
+It stores nothing, retries nothing and keeps no order. It measures only the cost of signing and
+posting, the upper limit of a sender in one process.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ TIMEOUT_S = 15.0
 
 
 def post_all(addresses: Sequence[str], messages: Sequence[Message]) -> None:
-    """Post each message to its shop's address. Raises if one is not taken."""
+    """Post each message to its shop's address. Raise an error if one is not accepted."""
     asyncio.run(_post_all(addresses, messages))
 
 

@@ -1,1 +1,1 @@
-"""An hour of mixed load on both services: does a process grow?"""
+"""An hour of mixed load on both services, to check whether a process grows."""

@@ -48,7 +48,7 @@ def serve(
     core: int | None = None,
     checkout: Checkout = HERE,
 ) -> Server:
-    """Both services in one server, as in production; one client may ask for everything."""
+    """Start both services in one server, as in production, without rate limits."""
     port = free_port()
     env = {
         "SPECD_BIND": f"127.0.0.1:{port}",
@@ -70,7 +70,7 @@ def serve(
 async def soak(
     server: Server, stage: realm.Stage, bearer: str, arguments: argparse.Namespace
 ) -> tuple[list[Memory], int]:
-    """The memory of the arbiter and of each worker; how many turns there were."""
+    """Return the memory of the arbiter and of each worker, and the number of turns."""
     while len(Running(server).pids()) <= arguments.processes:  # it listens before it forks
         await asyncio.sleep(0.1)
     arbiter, *workers = Running(server).pids()

@@ -9,25 +9,26 @@ FLAT_PART = 0.05
 
 @dataclass(slots=True)
 class Memory:
-    """PSS of one process: seconds since the load began, and KiB."""
+    """The PSS of one process. A sample is the seconds since the load began, and KiB."""
 
     title: str
     samples: list[tuple[float, int]] = field(default_factory=list)
 
     def near(self, seconds: float) -> int:
-        """The sample that was taken nearest to this moment."""
+        """Return the sample nearest to this moment."""
         return min(self.samples, key=lambda sample: abs(sample[0] - seconds))[1]
 
     def quarter(self, number: int) -> float:
-        """The mean of the first (1) to the last (4) quarter of the time."""
+        """Return the mean of a quarter of the time, from 1 to 4."""
         whole = self.samples[-1][0]
         begin, end = whole * (number - 1) / 4, whole * number / 4
         return fmean(kib for at, kib in self.samples if begin <= at <= end)
 
     @property
     def growth(self) -> float:
-        """The last quarter against the second: 0.01 is one per cent more. In the first a process
-        fills its caches."""
+        """The growth from the second quarter to the last: 0.01 is one percent. In the first quarter
+        a process fills its caches.
+        """
         return self.quarter(4) / self.quarter(2) - 1
 
     @property
@@ -36,7 +37,7 @@ class Memory:
 
 
 def memory_table(processes: Sequence[Memory]) -> str:
-    """PSS in MiB at 5, 10, 20 ... minutes, or at the quarters of a short run."""
+    """Return a table of PSS in MiB at 5, 10, 20 ... minutes, or at the quarters of a short run."""
     whole = min(process.samples[-1][0] for process in processes)
     moments = [m * 60.0 for m in (5, *range(10, 600, 10)) if m * 60 <= whole + 5]
     moments = moments or [whole * part / 4 for part in range(5)]

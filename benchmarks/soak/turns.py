@@ -1,4 +1,4 @@
-"""What the load consists of: every operation of benchmarks.chat and benchmarks.payment."""
+"""The operations of the load: all of benchmarks.chat and benchmarks.payment."""
 
 import itertools
 import json
@@ -12,14 +12,16 @@ from benchmarks.load.paced import Connection, Work, to_bytes
 from benchmarks.payment.story import METHOD_ID
 
 SELDOM = 40
-"""Every so many rounds 100 people join and leave a channel: each of them gets a message each time,
-and the operation takes a hundred times as long as others."""
+"""The number of rounds between two subscriptions of 100 people. Each of them gets a message each
+time, and the operation takes a hundred times as long as others.
+"""
 FORM = "application/x-www-form-urlencoded"
 
 
 def turns(stage: Stage, bearer: str) -> Iterator[Work]:
-    """One turn after the other, for ever. A turn leaves things as they were, but for what is sent
-    and bought."""
+    """Yield turns endlessly. A turn restores the previous state, except for sent messages and
+    invoices.
+    """
     chat = [_asking(stage, name) for name in OPERATIONS if name not in ("schedule", "subscribe")]
     chat.append(_scheduling(stage))
     subscribing = _asking(stage, "subscribe")
@@ -33,7 +35,7 @@ def turns(stage: Stage, bearer: str) -> Iterator[Work]:
 
 
 def requests_of(stage: Stage, name: str) -> list[bytes]:
-    """The request of an operation of benchmarks.chat, or both of one that changes and undoes."""
+    """Return the request of an operation of benchmarks.chat, or two that change and undo."""
     operation = OPERATIONS[name]
     parts = operation.arguments(stage)
     path = API + operation.path(stage)
@@ -44,7 +46,7 @@ def requests_of(stage: Stage, name: str) -> list[bytes]:
 
 
 def headers_of(stage: Stage) -> dict[str, str]:
-    """Return the headers of whoever is measured."""
+    """Return the headers of the measured user."""
     pairs = headers(stage)
     return dict(zip(pairs[::2], pairs[1::2], strict=True))
 
@@ -60,7 +62,9 @@ def _asking(stage: Stage, name: str) -> Work:
 
 
 def _scheduling(stage: Stage) -> Work:
-    """A message that is scheduled and given up: whoever registers is told of all that wait."""
+    """Return work that schedules a message and deletes it, because /register returns all pending
+    ones.
+    """
     (request,) = requests_of(stage, "schedule")
 
     async def schedule(connection: Connection) -> None:
@@ -72,7 +76,7 @@ def _scheduling(stage: Stage) -> Work:
 
 
 def _search(stage: Stage, number: int) -> Work:
-    """A search that differs from the others in words and in its form."""
+    """Return a search that differs from the others in words and form."""
     terms = [["search", f"message {number}"], ["sender", stage.email], ["is", "unread"]]
     narrow = json.dumps(terms[: 1 + number % 3])
     query = urlencode({"anchor": "newest", "num_before": 20, "num_after": 0, "narrow": narrow})
@@ -81,7 +85,9 @@ def _search(stage: Stage, number: int) -> Work:
 
 
 def _queue(stage: Stage, number: int) -> Work:
-    """A client that comes, asks for events and goes; each tenth wants to know everything."""
+    """Return work that registers a queue, polls once and deletes it. Each tenth queue has all types
+    of events.
+    """
     wanted = {} if number % 10 == 0 else {"event_types": '["message"]'}
     register = to_bytes("POST", f"{API}/register", urlencode(wanted), headers_of(stage))
 
@@ -97,7 +103,7 @@ def _queue(stage: Stage, number: int) -> Work:
 
 
 def _purchase(bearer: str, name: str) -> Work:
-    """The five operations of benchmarks.payment, on an invoice of its own."""
+    """Return the operations of benchmarks.payment, on a new invoice."""
     shop = Shop(bearer)
     create = shop.create(name)
 

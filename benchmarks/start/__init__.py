@@ -1,1 +1,1 @@
-"""How long specd takes to start, and what a server weighs at rest."""
+"""The start time of specd, and the memory of an idle server."""

@@ -70,7 +70,7 @@ def imports_table(deployed: Deployment) -> str:
 def measured(
     deployments: Sequence[Deployment], names: Sequence[str], rounds: int
 ) -> list[dict[str, list[Round]]]:
-    """By checkout and measure, all rounds but the first."""
+    """Return the rounds except the first, by checkout and measure."""
     taken: list[dict[str, list[Round]]] = [{name: [] for name in names} for _ in deployments]
     for number in range(rounds + 1):
         for name in names:

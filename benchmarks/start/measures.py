@@ -1,4 +1,4 @@
-"""What is measured of one checkout. All processes are new; the files that they read are not."""
+"""The measurements of one checkout. All processes are new; the files that they read are cached."""
 
 import http.client
 import os
@@ -24,7 +24,7 @@ Round = dict[str, float]
 
 
 class Deployment:
-    """A checkout with databases of its own, which are migrated once."""
+    """A checkout with separate databases, which are migrated once."""
 
     def __init__(self, checkout: Checkout, directory: Path) -> None:
         self.checkout = checkout
@@ -40,7 +40,7 @@ class Deployment:
         }
 
     def run(self, arguments: Sequence[str]) -> Round:
-        """A command from its start to its end: seconds by the wall, and of CPU."""
+        """Run a command. Return its wall-clock seconds and CPU seconds."""
         began = time.perf_counter()
         process = subprocess.Popen(
             argv(arguments),
@@ -58,7 +58,9 @@ class Deployment:
         }
 
     def serve(self, only: str | None) -> Round:
-        """A server from its start to its first answer, and its memory at rest after requests."""
+        """Start a server. Measure the time to its first response, and its idle memory after
+        requests.
+        """
         port = free_port()
         arguments = ["serve", *(["--only", only] if only else [])]
         bind = self.settings(SPECD_BIND=f"127.0.0.1:{port}")
@@ -83,7 +85,7 @@ class Deployment:
             }
 
     def demo(self) -> Round:
-        """What `scripts/run` does once all is installed, until it says that all is ready."""
+        """Measure the demo, as started by `scripts/run` after installation, until it is ready."""
         port, chain = free_port(), free_port()
         env = self.settings(
             SPECD_DATA_DIR=str(self.directory / "demo"),
@@ -101,7 +103,7 @@ class Deployment:
             return {"wall_s": time.perf_counter() - began, "cpu_s": running.cpu_seconds()}
 
     def imports(self) -> Counter[str]:
-        """Milliseconds that each package takes itself while an application is imported."""
+        """Return the milliseconds that each package takes itself in an application's import."""
         done = subprocess.run(
             [sys.executable, "-P", "-X", "importtime", "-c", "import wsgi; wsgi.app"],
             cwd=self.checkout.root,
@@ -117,7 +119,7 @@ class Deployment:
 
 
 def answered(port: int, path: str) -> int:
-    """The status of an answer on a connection of its own; 0 where nobody listens."""
+    """Return the status of a response on a new connection, or 0 if no server listens."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
         try:
             connection.request("GET", path)
@@ -127,7 +129,7 @@ def answered(port: int, path: str) -> int:
 
 
 def wait_for_rest(server: Running) -> None:
-    """Until a second passes in which nothing is computed."""
+    """Wait until the server has used almost no CPU time for a second."""
     before = -1.0
     while (spent := server.cpu_seconds()) > before + 0.03:
         before = spent

@@ -15,7 +15,7 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """MiB of one process: all its pages, and its share of them."""
+    """MiB of one process: `rss` counts all its pages, `pss` its share of them."""
 
     rss: float
     pss: float
@@ -64,7 +64,7 @@ class Running:
         return self._log.read_text(errors="replace")
 
     def pids(self) -> Iterator[int]:
-        """The process and all that descend from it, parents first."""
+        """Yield the process and all its descendants, parents first."""
         children: dict[int, list[int]] = {}
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
@@ -79,7 +79,7 @@ class Running:
             waiting += sorted(children.get(pid, ()))
 
     def cpu_seconds(self) -> float:
-        """Of the processes that run, and of those that they have seen the end of."""
+        """Return the CPU time of the running processes and of their ended children."""
         ticks = 0
         for pid in self.pids():
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -87,7 +87,7 @@ class Running:
         return ticks / TICKS_PER_SECOND
 
     def memory(self) -> list[Memory]:
-        """Of each process, parents first."""
+        """Return the memory of each process, parents first."""
         found = []
         for pid in self.pids():
             lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]

@@ -76,7 +76,7 @@ BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 
 def disagreements(name: str, asks: Callable[[Request], tuple[int, Any]]) -> list[str]:
-    """Return a sentence for every wrong answer of a server. The id of a new row may be any."""
+    """Return a sentence for every wrong response of a server. The id of a new row is ignored."""
     wrong = []
     for operation in OPERATIONS:
         status, answer = asks(operation.request)
@@ -92,7 +92,7 @@ def disagreements(name: str, asks: Callable[[Request], tuple[int, Any]]) -> list
 
 
 def start(peer: Peer, directory: Path) -> Server:
-    """Return a gunicorn with one worker and a database of its own, on the server core."""
+    """Start gunicorn with one worker and a separate database, on the server core."""
     place = directory / str(peer.port)
     place.mkdir()
     url = f"sqlite:///{place / 'tasks.db'}"

@@ -1,4 +1,4 @@
-"""Our engine serving tasks.yaml, with a database of the library."""
+"""Our engine serving tasks.yaml, with the library's database support."""
 
 from pathlib import Path
 

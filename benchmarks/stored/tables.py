@@ -7,7 +7,7 @@ from sqlalchemy import Engine, String, create_engine, event, insert
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 URL = "BENCHMARK_DATABASE_URL"
-"""Variable of the environment: the database of a server."""
+"""The environment variable with the database of a server."""
 ROWS = 1000
 VERSION = "1.0.0"
 
@@ -43,8 +43,8 @@ def fill(url: str) -> None:
 
 
 def open_engines(url: str) -> tuple[Engine, Engine]:
-    """Return the engines of a peer, for reads and for writes, as durable as ours. SQLite has one
-    writer, so its writers wait for one connection in turn.
+    """Return the engines of a peer, for reads and for writes, as durable as ours. SQLite allows one
+    writer, so writers wait for one connection in turn.
     """
     reading, writing = (create_engine(url, pool_size=size, max_overflow=0) for size in (40, 1))
     for engine in (reading, writing):

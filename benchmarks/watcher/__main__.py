@@ -39,7 +39,7 @@ LONG = timedelta(days=1)
 MEASURE = Path(__file__).with_name("blocks.py")
 COLUMNS = {"cpu_ms": "CPU ms", "wall_ms": "ms", "statements": "SQL statements"}
 Create = Callable[[str], str]
-"""Makes an empty database of this name; returns its URL."""
+"""Creates an empty database of this name and returns its URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +53,13 @@ class Cost:
 
 
 Costs = Mapping[int, Cost]
-"""By how many invoices are open."""
+"""The costs by the number of open invoices."""
 
 
 def measure(
     checkout: Checkout, url: str, chain_url: str, count: int, *, blocks: int, strangers: int
 ) -> Cost:
-    """Of a checkout's watcher, in an empty database that ours fills."""
+    """Measure a checkout's watcher, in an empty database that our code fills."""
     prepare_ours(url, watched=False)
     database = Database(url)
     first = database.run(furnish)
@@ -70,7 +70,7 @@ def measure(
 
 
 def furnish(session: Session) -> str:
-    """One open invoice of the benchmark's merchant; its id."""
+    """Create an open invoice of the benchmark's merchant. Return its id."""
     project = session.scalars(select(Project)).one()
     order = check_order(
         session, project_id=project.id, external_order_id="first", attempt_no=1,
@@ -96,13 +96,13 @@ def table(database: str, costs: Costs) -> str:
 
 
 def growth(costs: Costs) -> float:
-    """What a block costs with the most invoices, against the fewest."""
+    """Return the ratio of the CPU time of a block with the most open invoices to the fewest."""
     return costs[max(costs)].cpu_ms / costs[min(costs)].cpu_ms
 
 
 @contextmanager
 def running_anvil() -> Iterator[str]:
-    """The URL of a local chain with the token on it."""
+    """Yield the URL of a local chain with the token."""
     binary = find_anvil(os.environ.get("SPECD_ANVIL", ""))
     if binary is None:
         raise TestnetError("anvil is not installed: set SPECD_ANVIL")

@@ -1,7 +1,9 @@
-"""What a block costs the watcher, in a process of its own: `python blocks.py URL CHAIN INVOICES
-STRANGERS` pays one of the INVOICES (ids as JSON) in each block, and prints medians as JSON.
+"""Measures the watcher's cost of a block, in a separate process: `python blocks.py URL CHAIN
+INVOICES STRANGERS` pays one of the INVOICES (ids as JSON) in each block, and prints medians as
+JSON.
 
-Everything it imports is in older commits too, whose modules it runs with for `--beside`.
+With `--beside`, it runs with the modules of older commits, so it imports only modules that they
+contain.
 """
 
 import json
@@ -24,7 +26,7 @@ from workers.chain_watcher import ChainWatcher
 
 
 class Counter:
-    """Counts SQL statements and questions to the chain since it was made."""
+    """Counts SQL statements and calls to the chain since its creation."""
 
     def __init__(self, reader: RpcChainReader) -> None:
         self.statements = self.questions = 0
@@ -44,14 +46,14 @@ class Counter:
 
 
 def watch(watcher: ChainWatcher) -> None:
-    """Steps until nothing is left to do."""
+    """Run steps until nothing is left to do."""
     while watcher.try_watch_one():
         pass
 
 
 def measure(url: str, chain_url: str, invoices: Sequence[str], strangers: int) -> dict[str, float]:
-    """Of a block for each invoice but the first. `cpu_ms` is this process, without database and
-    chain.
+    """Return the medians over a block for each invoice except the first. `cpu_ms` is this process,
+    without database and chain.
     """
     chain = Testnet(chain_url)
     database = Database(url)
@@ -76,7 +78,7 @@ def one_block(
     paid: str,
     strangers: int,
 ) -> dict[str, float]:
-    """What all steps take until the block is in the books."""
+    """Return the cost of all steps until the block is stored."""
     with database.reading() as books:
         address = books.scalar(select(Invoice.deposit_address).where(Invoice.id == paid))
     chain.call("evm_setAutomine", False)

@@ -1,1 +1,1 @@
-"""Webhooks: how fast events reach their receivers, and whether bad receivers hold up the others."""
+"""Webhooks: how fast events arrive, and whether bad receivers delay the others."""

@@ -33,7 +33,7 @@ from benchmarks.webhooks.report import BAD_ONES, Line, goal, line_of, table
 GOAL_MS = 1000
 PEER = "httpx, no database"
 Create = Callable[[str], str]
-"""Makes an empty database of this name; returns its URL."""
+"""Creates an empty database of this name and returns its URL."""
 
 
 def read_arguments() -> argparse.Namespace:
@@ -51,7 +51,7 @@ def read_arguments() -> argparse.Namespace:
 
 
 class Run:
-    """The lines of the table, one after the other."""
+    """Measures and collects the lines of the table."""
 
     def __init__(
         self, arguments: argparse.Namespace, directory: Path, receivers: Receivers
@@ -61,7 +61,7 @@ class Run:
         self.lines: list[Line] = []
 
     def measure(self, checkouts: Sequence[Checkout], database: str, create: Create) -> None:
-        """All measures on one kind of database, of each checkout's worker in turn."""
+        """Measure everything on one kind of database, for each checkout's worker in turn."""
         its = self._arguments
         for count in (1, its.receivers):
             for number, checkout in enumerate(checkouts):
@@ -77,7 +77,7 @@ class Run:
             self._tell(Line(sender, where, latency=latency, is_judged=checkout is HERE))
 
     def _measure(self, checkout: Checkout, sender: str, url: str, count: int) -> None:
-        """With so many receivers; the peer, with the first one's events, before it."""
+        """Measure with `count` receivers. The peer posts the first checkout's events."""
         its = self._arguments
         burst, latency, messages = measure_worker(
             checkout, url, self._receivers, count, self._directory,
@@ -91,14 +91,14 @@ class Run:
         self._tell(Line(sender, str(count), burst, latency, share))
 
     def _tell(self, line: Line) -> None:
-        """Add a line, and say it while the run goes on."""
+        """Add a line and print it."""
         self.lines.append(line)
         print(line_of(line), file=sys.stderr, flush=True)
 
 
 def main() -> int:
     arguments = read_arguments()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # and stop what was started
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # also stops the started processes
     quiet = structlog.make_filtering_bound_logger(logging.WARNING)
     structlog.configure(wrapper_class=quiet)
     checkouts = with_ours(arguments.beside)
@@ -122,7 +122,7 @@ def main() -> int:
 
 
 def databases(wanted: list[str] | None, directory: Path) -> Iterator[tuple[str, Create]]:
-    """One kind after the other; it is there as long as it is measured."""
+    """Yield one kind after another. Each exists while it is measured."""
     if "sqlite" in (wanted or ["sqlite"]):
         yield "SQLite", lambda name: f"sqlite:///{directory / name}.db"
     if "postgresql" in (wanted or ["postgresql"]):

@@ -1,4 +1,4 @@
-"""What is measured of a sender: events per second from a backlog, and from commit to receipt."""
+"""Measurements of a sender: events per second from a backlog, and from commit to receipt."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ PATIENCE_S = 90.0
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """A backlog that was sent: how many a second, and what each cost the sender's process."""
+    """A backlog that was sent. `cpu_ms` is the cost per event in the sender's process."""
 
     events: int
     per_second: float
@@ -26,8 +26,8 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """From the commit of an event to its receipt, in milliseconds. `per_second`: events that were
-    committed meanwhile.
+    """Milliseconds from the commit of an event to its receipt. `per_second` is the rate
+    of commits.
     """
 
     events: int
@@ -39,7 +39,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Events for a measure of latency."""
+    """The rate and the duration of events for a latency measurement."""
 
     per_second: float
     seconds: float
@@ -55,7 +55,9 @@ def measure_worker(
     events: int,
     pace: Pace,
 ) -> tuple[Burst, Latency, list[Message]]:
-    """A backlog for so many receivers, then events as they come. Also the backlog's messages."""
+    """Measure a backlog for `count` receivers, then new events. Also return the
+    backlog's messages.
+    """
     shops = Shops(url, receivers.addresses.taking[:count])
     try:
         shops.write(events)
@@ -81,8 +83,8 @@ def measure_among_bad(
     *,
     pace: Pace,
 ) -> Latency:
-    """The latency of those who take their messages, where of so many receivers one hangs, one
-    refuses connections and one does not even answer SYN; the worker learns which while it goes on.
+    """Return the latency of the working receivers. Of `count` receivers, one hangs, one refuses
+    connections and one does not even answer SYN; the worker has to detect which.
     """
     its = receivers.addresses
     taking = its.taking[: count - 3]
@@ -91,7 +93,7 @@ def measure_among_bad(
         with Worker(url, directory, checkout):
             shops.write(len(taking))
             receivers.wait(len(taking), seconds=PATIENCE_S)
-            shops.write(count - len(taking))  # the bad ones' turn
+            shops.write(count - len(taking))  # events for the bad receivers
             committed = shops.trade(pace.per_second, pace.seconds)
             shop_of = shops.shops_of(committed)
             good = {event: at for event, at in committed.items() if shop_of[event] < len(taking)}
@@ -102,7 +104,7 @@ def measure_among_bad(
 
 
 def measure_peer(receivers: Receivers, messages: Sequence[Message]) -> Burst:
-    """The same messages to the same receivers, signed and posted without any database."""
+    """Send the same messages to the same receivers, signed and posted without a database."""
     before = time.process_time()
     post_all(receivers.addresses.taking, messages)
     cpu_ms = (time.process_time() - before) * 1000 / len(messages)
@@ -110,7 +112,7 @@ def measure_peer(receivers: Receivers, messages: Sequence[Message]) -> Burst:
 
 
 def _rate(arrivals: Sequence[Arrival]) -> float:
-    """From the first to the last."""
+    """Return the arrivals per second, from the first to the last."""
     moments = [arrival.at for arrival in arrivals]
     return (len(moments) - 1) / (max(moments) - min(moments))
 

@@ -1,4 +1,4 @@
-"""The worker as it is in production, and the receivers: each a process of its own."""
+"""The worker as in production, and the receivers, in separate processes."""
 
 import sys
 import time
@@ -17,11 +17,11 @@ LOOK_S = 0.1
 
 
 class NotAllArrived(Exception):
-    """The figures mean nothing."""
+    """Not all messages arrived in time, so the figures are meaningless."""
 
 
 class Worker(Server):
-    """`specd worker webhooks`. It listens nowhere: it is there once its log says so."""
+    """`specd worker webhooks`. It does not listen; its log shows when it is ready."""
 
     def __init__(self, url: str, directory: Path, checkout: Checkout) -> None:
         self._said = directory / "worker.log"
@@ -41,7 +41,7 @@ class Worker(Server):
 
 
 class Receivers:
-    """A process with so many receivers, to be asked what arrived."""
+    """A process with `count` receivers, which reports what arrived."""
 
     def __init__(self, server: Server) -> None:
         self._desk = httpx.Client(base_url=server.url, trust_env=False, timeout=30)
@@ -49,8 +49,8 @@ class Receivers:
         self.addresses = Addresses(**found | {"taking": tuple(found["taking"])})
 
     def wait(self, count: int, *, seconds: float) -> list[Arrival]:
-        """The first arrival of each message, once so many are there, in their order; none of them
-        is told again. Raises `NotAllArrived`.
+        """Return the first arrival of each message in order, once `count` messages have arrived.
+        Later calls do not repeat them. Raise `NotAllArrived`.
         """
         deadline = time.monotonic() + seconds
         while (so_far := self._desk.get("/count").json()) < count:

@@ -1,8 +1,8 @@
-"""Receivers of webhooks in a process of their own: each has a port, and notes what arrives when.
+"""Receivers of webhooks in a separate process. Each has a port, and records what arrives when.
 
-They know just enough of HTTP/1.1 to read what `httpcore` and `httpx` send. Whoever measures asks at
-the first port: `GET /addresses`, `GET /count` (different messages so far), and `GET /arrivals`,
-which is answered with everything since it was asked last.
+They understand only the HTTP/1.1 that `httpcore` and `httpx` send. The benchmark sends its requests
+to the first port: `GET /addresses`, `GET /count` (different messages so far), and `GET /arrivals`,
+which returns everything since the last call.
 """
 
 import argparse
@@ -23,7 +23,7 @@ _MESSAGE_ID = re.compile(rb"\r\nwebhook-id: ([^\r]+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A message: at which receiver, which one, and when (`moments.now`)."""
+    """A message that arrived: its receiver, its id, and the time (`moments.now`)."""
 
     receiver: int
     message_id: str
@@ -32,7 +32,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where all of them are: those who take, and one of each kind that takes nothing."""
+    """The addresses of the working receivers, and of one receiver of each kind that fails."""
 
     taking: tuple[str, ...]
     hanging: str
@@ -41,7 +41,7 @@ class Addresses:
 
 
 class Receiver(asyncio.Protocol):
-    """One connection. It takes what comes; the one that hangs reads it and never answers."""
+    """One connection. It acknowledges messages; the hanging one reads them and never responds."""
 
     def __init__(self, number: int, arrivals: list[Arrival], *, answers: bool = True) -> None:
         self._number, self._arrivals, self._answers = number, arrivals, answers
@@ -68,7 +68,7 @@ class Receiver(asyncio.Protocol):
 
 
 class Desk(asyncio.Protocol):
-    """Answers whoever measures. One request for each connection."""
+    """Responds to the benchmark. One request for each connection."""
 
     def __init__(self, addresses: Addresses, arrivals: list[Arrival]) -> None:
         self._addresses, self._arrivals = addresses, arrivals
@@ -91,7 +91,9 @@ class Desk(asyncio.Protocol):
 
 
 def silent_socket() -> tuple[socket.socket, list[socket.socket]]:
-    """A socket whose queue is full: the kernel answers no further SYN. And those that fill it."""
+    """Return a socket with a full queue, so that the kernel answers no further SYN, and the sockets
+    that fill it.
+    """
     silent = socket.socket()
     silent.bind((HOST, 0))
     silent.listen(0)
@@ -103,7 +105,7 @@ def silent_socket() -> tuple[socket.socket, list[socket.socket]]:
 
 
 async def serve(port: int, count: int) -> None:
-    """So many that take, and the bad ones, until the process is stopped."""
+    """Serve `count` working receivers and the failing ones until the process is stopped."""
     loop, arrivals = asyncio.get_running_loop(), list[Arrival]()
 
     async def receive(number: int, *, answers: bool = True) -> str:
@@ -114,7 +116,7 @@ async def serve(port: int, count: int) -> None:
         return _address(server.sockets[0])
 
     silent, waiting = silent_socket()
-    with socket.socket() as closed:  # bound, but nobody listens: connections are refused
+    with socket.socket() as closed:  # bound but not listening: connections are refused
         closed.bind((HOST, 0))
         addresses = Addresses(
             taking=tuple([await receive(number) for number in range(count)]),

@@ -7,12 +7,12 @@ from benchmarks.webhooks.measures import Burst, Latency
 
 BAD_ONES = "one hangs, one refuses, one is silent"
 SLOWEST_PACE = 0.9
-"""Of the wanted one, at which a goal can be held."""
+"""The minimum share of the intended rate at which a goal can be evaluated."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A sender, and the receivers it sent to. None: not measured."""
+    """A sender and its receivers. None means not measured."""
 
     sender: str
     receivers: str
@@ -21,7 +21,7 @@ class Line:
     of_peer: float | None = None
     """Events per second from a backlog, as a share of the peer's."""
     is_judged: bool = False
-    """By the goal for those beside bad receivers."""
+    """Whether the goal for receivers with bad neighbors applies."""
 
 
 def line_of(line: Line) -> str:
@@ -49,8 +49,8 @@ def table(lines: Sequence[Line]) -> str:
 def goal(
     lines: Sequence[Line], *, receivers: int, bound_ms: float, per_second: float
 ) -> tuple[str, bool]:
-    """The goal for those beside bad receivers, and whether the worst line reaches it. Where the
-    events came slower than wanted, the machine was too busy to tell.
+    """Return the goal for receivers with bad neighbors, and whether the worst line reaches it. If
+    events came slower than intended, the machine was too busy to decide.
     """
     found = [line.latency for line in lines if line.is_judged and line.latency is not None]
     worst = max(latency.p99_ms for latency in found)

@@ -1,4 +1,4 @@
-"""Shops whose invoices are the events that are delivered: each has a project and one endpoint."""
+"""Shops whose invoices create the delivered events. Each has a project and one endpoint."""
 
 import itertools
 import time
@@ -24,14 +24,14 @@ from specd.db import Database
 
 SECRET = "the secret of the webhook benchmark, 32 bytes and more"
 WRITERS = 4
-"""Threads that create invoices at a pace: none waits for the commit of another."""
+"""Threads that create invoices at a fixed rate, so that none waits for another's commit."""
 AT_ONCE = 50
-"""Invoices of one unit of work, where nobody measures how long that takes."""
+"""Invoices per unit of work if its duration is not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """An event as a sender posts it, unsigned, and to which shop's receiver."""
+    """An event as a sender posts it, unsigned, and the number of its shop."""
 
     shop: int
     id: str
@@ -39,10 +39,10 @@ class Message:
 
 
 class Shops:
-    """The shops of one database, numbered as their receivers are."""
+    """The shops of one database, with the numbers of their receivers."""
 
     def __init__(self, url: str, addresses: Sequence[str]) -> None:
-        """Of an empty database."""
+        """Create the shops in an empty database."""
         self.url, self._numbers = url, itertools.count()
         upgrade(url, "payment")
         self._database = Database(url, lock_timeout_s=60)
@@ -54,14 +54,14 @@ class Shops:
         self._database.dispose()
 
     def write(self, count: int) -> None:
-        """So many invoices, of each shop in turn, as fast as can be."""
+        """Create `count` invoices, of each shop in turn, as fast as possible."""
         for start in range(0, count, AT_ONCE):
             self._create(min(AT_ONCE, count - start))
 
     def trade(self, per_second: float, seconds: float) -> dict[str, float]:
-        """Create invoices at this pace, of each shop in turn, each in a unit of work of its own.
+        """Create invoices at this rate, of each shop in turn, each in a separate unit of work.
 
-        Event -> the moment at which it was committed.
+        Return the commit time of each event.
         """
         began, committed = now(), dict[str, float]()
 
@@ -80,7 +80,7 @@ class Shops:
         }
 
     def messages(self) -> list[Message]:
-        """All events so far."""
+        """Return all events so far."""
         shops = {project: number for number, project in enumerate(self._projects)}
         asked = select(Event.id, Event.project_id, Event.type, Event.at, Event.data)
         with self._database.reading() as reader:
@@ -94,7 +94,7 @@ class Shops:
             ]
 
     def shops_of(self, events: Mapping[str, float]) -> dict[str, int]:
-        """Event -> the number of its shop."""
+        """Return the number of each event's shop."""
         return {one.id: one.shop for one in self.messages() if one.id in events}
 
     def _events(self) -> list[tuple[int, str | None]]:

@@ -1,1 +1,1 @@
-"""Handlers of echo.yaml, as a service of ours has them: one module for each tag."""
+"""Handlers of echo.yaml, structured like those of our services: one module for each tag."""

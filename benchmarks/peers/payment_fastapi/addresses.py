@@ -11,7 +11,7 @@ from eth_utils.crypto import keccak
 
 @lru_cache(maxsize=1024)
 def external_branch(xpub: str) -> tuple[bytes, bytes]:
-    """Chain code and compressed key of child 0, from which all deposit addresses descend."""
+    """Return the chain code and compressed key of child 0, the parent of all deposit addresses."""
     raw = b58decode_check(xpub)
     key, chain_code = child(raw[13:45], raw[45:], 0)
     return chain_code, keys.reserialize(key)

@@ -23,7 +23,7 @@ Key = Annotated[str, Header(pattern=r"^[A-Za-z0-9._:-]{8,100}$", alias="Idempote
 
 
 class RequestId:
-    """Gives every request an id: `request.state.request_id`, and `Request-Id` in the answer."""
+    """Gives every request an id: `request.state.request_id`, and `Request-Id` in the response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -1,4 +1,4 @@
-"""Engine and session. SQLite: WAL, FULL, BEGIN IMMEDIATE for writers; PostgreSQL: as it comes."""
+"""Engine and session. SQLite: WAL, FULL, BEGIN IMMEDIATE for writers; PostgreSQL: defaults."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -7,12 +7,12 @@ from fastapi import Depends, Request
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.orm import Session
 
-THREADS = 40  # of the pool that runs sync endpoints: every one of them may hold a connection
+THREADS = 40  # of the pool that runs sync endpoints: each may use a connection
 
 
 def open_engines(url: str) -> tuple[Engine, Engine]:
-    """One for reading, one for writing. SQLite has one writer at a time, so its writers wait for
-    the one connection, in turn, rather than for SQLite's busy handler, which is not fair.
+    """Return an engine for reading and one for writing. SQLite allows one writer at a time, so
+    writers wait in turn for the only connection instead of for SQLite's unfair busy handler.
     """
     if not url.startswith("sqlite"):
         engine = open_engine(url)
@@ -43,9 +43,9 @@ def open_engine(url: str, **pool: int) -> Engine:
 
 
 def get_session(request: Request) -> Iterator[Session]:
-    """One session per request, on SQLite with the write lock for anything but GET.
+    """Yield one session per request. On SQLite, it has the write lock except for GET.
 
-    It connects at its first statement, so it holds nothing while the request is authenticated.
+    It connects at its first statement, so it uses no connection while the request is authenticated.
     """
     state = request.app.state
     with Session(state.engine if request.method == "GET" else state.writing_engine) as session:

@@ -1,4 +1,4 @@
-"""Refusals as classes, and the one envelope that every answer but success goes out in."""
+"""Refusals as classes, and the common envelope of all error responses."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ HTTP_CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"
 
 
 class Refusal(Exception):
-    """A request that is understood and refused. `definitive` ones are kept for their key."""
+    """A request that is understood and rejected. Definitive refusals are stored for their key."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ def on_unknown(request: Request, error: Exception) -> Response:
 
 
 def lock_timed_out(error: DBAPIError) -> bool:
-    """PostgreSQL's lock_not_available: another request with the key is still at work."""
+    """Return whether it is lock_not_available: another request with the key is still running."""
     return getattr(error.orig, "sqlstate", None) == "55P03"
 
 

@@ -1,4 +1,4 @@
-"""One key, one effect, one answer: the stored bytes go out again for the same request."""
+"""One key has one effect and one response: a repeated request gets the stored bytes."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -38,10 +38,11 @@ def run_once(
     status: int,
     work: Work,
 ) -> Response:
-    """The stored answer of the key, or the work, its answer and the key in one transaction.
+    """Return the stored response of the key, or do the work and store its response and the key, in
+    one transaction.
 
-    Races are decided by the primary key: the loser's transaction is undone and the request run
-    once more, which then finds the winner's answer.
+    The primary key decides races: the loser's transaction is rolled back and the request runs
+    again, which then finds the winner's response.
     """
     for attempt in (1, 2):
         if stored := session.get(IdempotencyKey, (project_id, key)):
@@ -49,7 +50,7 @@ def run_once(
                 message = "Use a new Idempotency-Key for a new request."
                 raise Refusal(422, "idempotency_key_reused", message)
             answer = respond(stored.body, stored.status, replayed=True)
-            session.rollback()  # lets the next writer in before the answer is sent
+            session.rollback()  # unblocks the next writer before the response is sent
             return answer
         now = datetime.now(UTC)
         record = IdempotencyKey(

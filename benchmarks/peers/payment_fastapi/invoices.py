@@ -1,4 +1,4 @@
-"""What can be done with invoices. Callers commit."""
+"""The operations on invoices. Callers commit."""
 
 import json
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ MAX_ATOMS = 2**256 - 1
 
 
 def parse_amount(text: str, decimals: int) -> int:
-    """A decimal string of the document's pattern as atoms."""
+    """Return the atoms of a decimal string that matches the document's pattern."""
     whole, _, fraction = text.partition(".")
     atoms = int(whole + fraction.ljust(decimals, "0"))
     if not 0 < atoms <= MAX_ATOMS:
@@ -129,7 +129,7 @@ def cancel_invoice(session: Session, project: Project, invoice_id: str, now: dat
 
 
 def render(session: Session, invoice: Invoice, now: datetime) -> InvoiceOut:
-    """The invoice as it stands at `now`: expiry is read off the clock."""
+    """Return the invoice at `now`: the clock decides whether it has expired."""
     head = session.get(ChainHead, invoice.chain_id) if invoice.payments else None
     status = invoice.status
     if status == "unpaid" and now > invoice.expires_at:

@@ -1,4 +1,4 @@
-"""What goes over the wire, in and out."""
+"""The models of requests and responses."""
 
 from datetime import datetime
 from typing import Annotated, Literal

@@ -1,4 +1,4 @@
-"""The bearer key, looked up in the database on every request."""
+"""The bearer key, looked up in the database for every request."""
 
 from hashlib import sha256
 from hmac import compare_digest
@@ -18,9 +18,10 @@ def get_current_project(
     request: Request,
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
 ) -> Project:
-    """The project whose active key was sent; one answer for every way to fail.
+    """Return the project of the active key that was sent. All failures give the same response.
 
-    Has a session of its own, closed at once: no connection waits for the endpoint's thread.
+    It uses a separate session that is closed immediately, so that no connection waits for the
+    endpoint's thread.
     """
     token = credentials.credentials if credentials else ""
     prefix, _, rest = token.removeprefix("prk_").partition("_")

@@ -7,7 +7,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 
 class Settings(BaseSettings):
-    """PEER_DATABASE_URL, and PEER_CHAIN_IDS (comma-separated): the chains with an endpoint."""
+    """PEER_DATABASE_URL, and PEER_CHAIN_IDS: the chains with an endpoint, comma-separated."""
 
     model_config = SettingsConfigDict(env_prefix="PEER_")
 

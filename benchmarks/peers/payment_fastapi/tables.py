@@ -1,4 +1,4 @@
-"""The ORM classes: the same tables, keys and constraints as the service it is compared with."""
+"""The ORM classes, with the same tables, keys and constraints as our service."""
 
 from datetime import UTC, datetime
 from typing import Any

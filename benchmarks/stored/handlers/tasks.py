@@ -1,4 +1,4 @@
-"""The operations, by the ORM, as the peers have them."""
+"""The operations, with the ORM, like those of the peers."""
 
 from typing import Any
 
