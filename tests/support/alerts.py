@@ -1,4 +1,4 @@
-"""The alert rules and the dashboard that operators get, and the metrics that they name."""
+"""The published alert rules and dashboard, and the metrics that they use."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def read_panels() -> list[dict[str, Any]]:
 
 
 def expressions() -> dict[str, str]:
-    """Return what each rule and panel asks Prometheus, by where it stands."""
+    """Return the Prometheus query of each rule and panel, by its place."""
     found = {f"rule {rule['alert']}": rule["expr"] for rule in read_rules()}
     for panel in read_panels():
         for target in panel["targets"]:
@@ -35,5 +35,5 @@ def expressions() -> dict[str, str]:
 
 
 def metrics_of(expression: str) -> set[str]:
-    """Return the names of our metrics in an expression."""
+    """Return the names of our metrics in a query."""
     return set(_METRIC.findall(expression))

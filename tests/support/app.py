@@ -1,4 +1,4 @@
-"""A service as one ASGI application whose database, clock and other ground tests exchange."""
+"""A service as one ASGI application with a replaceable database and clock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.contract import operations_of
 
 T = TypeVar("T")
 OURSELVES = "127.0.0.1"
-"""Where requests come from; a test may play a proxy that tells of another address."""
+"""The client address of requests. A test may act as a proxy that forwards another address."""
 
 
 class Swap:
@@ -34,7 +34,9 @@ class Swap:
 
 
 class Listener(Protocol):
-    """Notes what tests send, together, and each response with the code of its error."""
+    """Records the requests of a test that are sent together, and each response with its
+    error code.
+    """
 
     def send(self, requests: Sequence[httpx.Request]) -> None: ...
 
@@ -44,12 +46,12 @@ class Listener(Protocol):
 
 
 class ServiceApp:
-    """A compiled application, and the event loop its requests run on. Compiling takes a second, so
-    one is made per kind of database and played over each test's own.
+    """A compiled application and the event loop of its requests. Compiling takes a second, so there
+    is one application per kind of database, which tests use with their databases.
     """
 
     failed_with: ClassVar[set[str]] = set()
-    """The codes (or statuses, where there is none) of all errors answered in the present test."""
+    """The codes (or else statuses) of all error responses in the current test."""
 
     listeners: ClassVar[list[Listener]] = []
 
@@ -63,11 +65,11 @@ class ServiceApp:
 
     @cached_property
     def operations(self) -> dict[str, tuple[str, str]]:
-        """The method and the path template of each operation."""
+        """Return the method and the path template of each operation."""
         return operations_of(self.document)
 
     def send(self, *requests: httpx.Request) -> list[httpx.Response]:
-        """The answers to requests sent at the same time."""
+        """Return the responses to requests sent simultaneously."""
 
         async def exchange(request: httpx.Request) -> httpx.Response:
             response = await self._transport.handle_async_request(request)
@@ -88,7 +90,7 @@ class ServiceApp:
 
         for listener in self.listeners:
             listener.send(requests)
-        # No body of a request here is still on its way when it is answered.
+        # No body of a request here is still being sent when the response is written.
         with patch.object(answering, "_LINGER_SECONDS", 0.01):
             return self.run(all_of_them())
 

@@ -1,4 +1,4 @@
-"""Reading export archives again, as whoever downloads one may."""
+"""Reads export archives as any downloader can."""
 
 import hashlib
 import zipfile
@@ -13,18 +13,18 @@ from adapters.archives import MANIFEST
 
 
 class DamagedArchive(Exception):
-    """An archive is not what its manifest says."""
+    """An archive does not match its manifest."""
 
 
 @contextmanager
 def reading_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]]]:
-    """The open archive and its manifest."""
+    """Yield the open archive and its manifest."""
     with zipfile.ZipFile(path) as archive:
         yield archive, orjson.loads(archive.read(MANIFEST))
 
 
 def verify_archive(path: Path) -> dict[str, Any]:
-    """Read everything again; the manifest. Raises `DamagedArchive`."""
+    """Read the complete archive. Return the manifest. Raise `DamagedArchive`."""
     try:
         with reading_archive(path) as (archive, manifest):
             uploads = [file for file in manifest["uploads"] if "missing" not in file]

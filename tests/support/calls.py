@@ -1,4 +1,4 @@
-"""Calls a service of the registry as a client does, over an empty database of the test's own."""
+"""Calls a service of the project like a client, on an empty database of the test."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from wsgi import project
 
 
 class Calls:
-    """A service in this process, which checks each answer of a handler by the document."""
+    """A service in this process that validates each response of a handler by the document."""
 
     def __init__(self, name: str, folder: Path) -> None:
         (entry,) = (each for each in project.services if each.name == name)
@@ -33,8 +33,8 @@ class Calls:
         self._runner = asyncio.Runner()
 
     def __call__(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """Return the answer to a request; `options` are those of httpx. Skip the test where the
-        handler is not written yet (501), and fail it where the answer is not as documented.
+        """Return the response to a request. `options` are those of httpx. Skip the test if the
+        handler is not written yet (501), and fail it if the response does not match the document.
         """
 
         async def exchange() -> httpx.Response:

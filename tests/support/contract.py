@@ -1,7 +1,7 @@
-"""A client that trusts no answer: openapi-core judges each one against the document.
+"""A client that validates each response by the document with openapi-core.
 
-openapi-core is a second implementation, so an error in the engine's compiled validators cannot hide
-itself. A status the document does not list for the operation fails the test, whatever it was about.
+openapi-core is a second implementation, so it finds errors in the engine's compiled validators. A
+status that the document does not list for the operation fails any test.
 """
 
 from __future__ import annotations
@@ -46,15 +46,16 @@ class Sends(Protocol):
 
 
 class OutsideTheDocument(AssertionError):
-    """The service answered what its document does not allow."""
+    """The service's response does not match its document."""
 
 
 class Judge:
     """openapi-core over a document.
 
-    It judges every body, and takes no property in an answer that the document does not name. It
-    judges the headers of an answer, and finds the schema of its body, when it looks as no answer of
-    such a request has yet: that takes many times as long as to judge the body, and they are alike.
+    It validates every body, and rejects properties of responses that the document does not name. It
+    validates the headers and looks up the schema of the body only for the first response of each
+    form, because that takes many times as long as validating the body, and similar responses have
+    the same result.
     """
 
     def __init__(self, document: Mapping[str, Any]) -> None:
@@ -71,11 +72,11 @@ class Judge:
         self._seen: dict[tuple[object, ...], SchemaValidator | None] = {}
 
     def validate_request(self, request: MockRequest) -> None:
-        """Raises `OpenAPIError`."""
+        """Raise `OpenAPIError` if the request is invalid."""
         self._requests.validate(request)
 
     def validate_response(self, request: MockRequest, response: MockResponse) -> None:
-        """Raises `OpenAPIError`."""
+        """Raise `OpenAPIError` if the response is invalid."""
         place = _NUMBER.sub("9", request.path)
         headers = [(n, _looks(str(value))) for n, value in sorted(response.headers.items())]
         body = (bool(response.data), response.content_type)
@@ -88,7 +89,7 @@ class Judge:
 
 
 class _Validators(SchemaValidatorsFactory):
-    """The validators of a factory of openapi-core, which makes one each time it needs it."""
+    """Caches the validators of an openapi-core factory, which would create them every time."""
 
     def __init__(self, factory: SchemaValidatorsFactory) -> None:
         self._factory = factory
@@ -102,7 +103,7 @@ class _Validators(SchemaValidatorsFactory):
 
 
 class _Responses(V30ResponseValidator):
-    """Looks an operation up once for all paths that differ in their numbers only."""
+    """Looks up an operation once for all paths that differ only in their numbers."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -115,7 +116,7 @@ class _Responses(V30ResponseValidator):
         return self._found[place]
 
     def judge_of(self, request: MockRequest, response: MockResponse) -> SchemaValidator | None:
-        """Return what judges the body of such answers; None where it is not JSON."""
+        """Return the validator for the body of such responses, or None if it is not JSON."""
         _, operation, *_ = self._find_path(request)
         content = self._find_operation_response(response.status_code, operation).get("content")
         if not content or response.content_type != "application/json":
@@ -126,13 +127,13 @@ class _Responses(V30ResponseValidator):
 
 
 def _looks(value: str) -> str:
-    """The form of a header's value: which of its words are numbers, and what stands between."""
+    """Return the form of a header's value, with words and numbers replaced by placeholders."""
     return _NUMBER.sub("9", _WORD.sub("a", value))
 
 
 def judge_of(document: Mapping[str, Any]) -> Judge:
-    """Return the judge of a document. Equal documents share one, because it takes half a second
-    to make and grows with use.
+    """Return the judge of a document. Equal documents share one, because creating it takes half a
+    second and it grows with use.
     """
     for judged, judge in _judges:
         if judged is document or judged == document:
@@ -142,7 +143,7 @@ def judge_of(document: Mapping[str, Any]) -> Judge:
 
 
 def operations_of(document: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """operationId -> (method, path template) of every operation of a document."""
+    """Return the method and path template of every operation of a document, by operationId."""
     return {
         operation["operationId"]: (method.upper(), path)
         for path, item in document["paths"].items()
@@ -152,7 +153,7 @@ def operations_of(document: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 class ContractClient:
-    """Sends requests to a service and returns only answers its document allows."""
+    """Sends requests to a service, and returns only responses that match its document."""
 
     def __init__(
         self, app: Sends, document: Mapping[str, Any], headers: Mapping[str, str] | None = None
@@ -163,7 +164,7 @@ class ContractClient:
         self._headers = dict(headers or {})
 
     def with_key(self, key: str) -> ContractClient:
-        """The same client, sending a bearer key."""
+        """Return a client that sends this bearer key."""
         headers = self._headers | {"Authorization": f"Bearer {key}"}
         return ContractClient(self._app, self._document, headers)
 
@@ -185,7 +186,7 @@ class ContractClient:
         content: bytes = b"",
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Request:
-        """A request, not yet sent. `json` is encoded; `content` goes out as it is."""
+        """Return an unsent request. `json` is encoded; `content` is sent unchanged."""
         sent = {"Host": "service.test", **self._headers}
         if json is not _OMITTED:
             content = stdlib_json.dumps(json).encode()
@@ -195,7 +196,7 @@ class ContractClient:
         )
 
     def at_once(self, *requests: httpx.Request) -> list[httpx.Response]:
-        """Send requests at the same time; their answers, all within the document."""
+        """Send requests simultaneously. Return their validated responses."""
         responses = self._app.send(*requests)
         for request, response in zip(requests, responses, strict=True):
             self._check(request, response)
@@ -232,7 +233,9 @@ class ContractClient:
             ) from error
 
     def _check_outside_operations(self, request: httpx.Request, response: httpx.Response) -> None:
-        """Paths and methods the document does not name: 404 or 405, in the same envelope."""
+        """Check a response for a path or method outside the document: an error in the same
+        envelope.
+        """
         if request.method == "OPTIONS":
             assert response.status_code in (204, 404)
             return
@@ -243,7 +246,7 @@ class ContractClient:
             self.check_schema("ErrorResponse", response.json())
 
     def check_schema(self, name: str, value: Any) -> None:
-        """Raise unless `value` fits one of the document's schemas, by its name."""
+        """Raise an error unless `value` matches one of the document's schemas, by its name."""
         components = {"components": self._document["components"]}
         schema = {"$ref": f"#/components/schemas/{name}", **components}
         OAS30ReadValidator(schema).validate(value)

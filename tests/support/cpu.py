@@ -1,4 +1,4 @@
-"""Limits on the CPU time and the memory of what a test does."""
+"""Limits on the CPU time and memory that a test uses."""
 
 import gc
 import os
@@ -11,27 +11,27 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _LOOP_S = 0.002
-"""What `_loop` takes on the machine for which the limits of the tests are written."""
+"""The duration of `_loop` on the machine for which the limits are written."""
 
 
 class Cost(NamedTuple):
     seconds: float
-    """Processor time, as `slowness` corrects it."""
+    """CPU seconds, divided by `slowness`."""
     growth: int
-    """Bytes by which the peak of the memory exceeds what was held before."""
+    """Bytes by which the peak of the memory exceeds the initial size."""
     result: Any
 
 
 def spent(work: Callable[[], Any]) -> float:
-    """Return the processor seconds of a call."""
+    """Return the CPU seconds of a call."""
     started = time.process_time()
     work()
     return time.process_time() - started
 
 
 def slowness() -> float:
-    """Return how many times slower this machine is at present than the one for which the limits
-    are written: 1 at least.
+    """Return how many times slower this machine currently is than the one for which the limits are
+    written, but at least 1.
     """
     return max(1.0, min(spent(_loop) for _ in range(3)) / _LOOP_S)
 
@@ -44,7 +44,7 @@ def _loop() -> int:
 def cpu_at_most(seconds: float) -> Iterator[None]:
     """Fail if the block takes more CPU time.
 
-    The garbage collector rests meanwhile, because a pass over the objects of all tests so far takes
+    The garbage collector is paused, because a pass over the objects of all previous tests takes
     half a second.
     """
     gc.disable()
@@ -58,7 +58,7 @@ def cpu_at_most(seconds: float) -> Iterator[None]:
 
 
 def cost_of(work: Callable[[], Any], *, tries: int = 1) -> Cost:
-    """Return what a call costs in a process of its own, forked from this one, and its result.
+    """Return the cost of a call in a forked process, and its result.
 
     The time is the best of `tries`, the memory that of the first. Raise `AssertionError` if the
     process dies.
@@ -67,8 +67,8 @@ def cost_of(work: Callable[[], Any], *, tries: int = 1) -> Cost:
     pid = os.fork()
     if pid == 0:
         try:
-            gc.freeze()  # or a collection copies the parent's memory
-            Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+            gc.freeze()  # otherwise a collection copies the parent's memory
+            Path("/proc/self/clear_refs").write_text("5")  # reset the peak
             before = _bytes_of("VmRSS")
             started = time.process_time()
             result = work()
@@ -90,7 +90,7 @@ def cost_of(work: Callable[[], Any], *, tries: int = 1) -> Cost:
 
 
 def _bytes_of(field: str) -> int:
-    """Return a size in this process's status, in bytes."""
+    """Return a size in bytes from this process's status."""
     found = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
     assert found, field
     return int(found[1]) * 1024

@@ -1,7 +1,7 @@
-"""Databases that one test after another works on.
+"""Databases that consecutive tests share.
 
-An engine compiles each statement once, and asks a server once what it is; a commit waits for the
-disk. Tests that work on the engine of the test before, and in memory, are a third faster.
+An engine compiles each statement once and asks a server once for its properties, and a commit waits
+for the disk. Tests that reuse an engine, with data in memory, are a third faster.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ ROOM = 512 * 1024 * 1024
 
 
 def place_migrated(path: Path, service: str) -> str:
-    """Write a migrated, empty SQLite file of a service, as `specd migrate` leaves it. Return its
-    URL. A copy takes a hundredth of the time that the migrations take.
+    """Write a migrated, empty SQLite file of a service, as `specd migrate` does. Return its URL. A
+    copy takes a hundredth of the time of the migrations.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.touch(mode=0o600)
@@ -42,7 +42,7 @@ def _migrated(service: str) -> bytes:
 
 
 class Places:
-    """Paths of SQLite files, each a copy of a template and handed out again after a test."""
+    """Paths of SQLite files. Each is a copy of a template, and is reused after a test."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -51,7 +51,7 @@ class Places:
 
     @contextmanager
     def one(self, template: Path | str) -> Iterator[str]:
-        """The URL of a copy, of nobody else meanwhile."""
+        """Yield the URL of a copy that no other test uses meanwhile."""
         if not self._free:
             self._made += 1
             self._free.append(self._directory / f"{self._made}.db")
@@ -64,8 +64,8 @@ class Places:
 
 
 class Lent:
-    """`Database` objects by URL. Each is as good as new: nobody follows it. On PostgreSQL, where to
-    connect takes a process, its connections stay open.
+    """`Database` objects by URL, reset after each use: nothing follows them. On PostgreSQL, where a
+    connection costs a process, connections stay open.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Lent:
 
     @contextmanager
     def one(self, url: str, patience_s: float) -> Iterator[Database]:
-        """The database at this URL, of nobody else meanwhile."""
+        """Yield the database at this URL, which no other test uses meanwhile."""
         database = self._kept.pop((url, patience_s), None)
         database = database or Database(url, lock_timeout_s=patience_s)
         yield database
@@ -89,7 +89,7 @@ class Lent:
 
 
 def count_rows(reader: Session, metadata: MetaData) -> dict[str, int]:
-    """Return how many rows each table has, by one statement."""
+    """Return the number of rows of each table, with one statement."""
     return dict(reader.execute(_counts(metadata)).mappings().one())
 
 
@@ -105,7 +105,7 @@ def _counts(metadata: MetaData) -> Select[tuple[int, ...]]:
 
 @contextmanager
 def directory_in_memory() -> Iterator[Path]:
-    """A directory that costs no disk; an ordinary one where there is little memory for it."""
+    """Yield a directory in memory, or an ordinary one if there is too little memory."""
     memory = Path("/dev/shm")
     has_room = memory.is_dir() and shutil.disk_usage(memory).free >= ROOM
     with tempfile.TemporaryDirectory(dir=memory if has_room else None) as directory:

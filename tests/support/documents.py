@@ -1,4 +1,4 @@
-"""Reading OpenAPI documents without the engine, so that a test does not judge it by itself."""
+"""Reads OpenAPI documents without the engine, so that tests do not check it with itself."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,14 +9,14 @@ _SHORT_FORMATS = ("uuid", "date", "date-time", "binary")
 
 
 def is_bounded_text(schema: Mapping[str, Any]) -> bool:
-    """Return whether a schema of texts says how long they are. Bytes are bounded by the body."""
+    """Return whether a schema of texts limits their length. Bytes are limited by the body."""
     return bool(
         {"enum", "maxLength", "pattern"} & schema.keys() or schema.get("format") in _SHORT_FORMATS
     )
 
 
 def resolved(document: Mapping[str, Any], node: Any) -> Any:
-    """What a local `$ref` means, through any number of them; any other node itself."""
+    """Return the target of a local `$ref`, through any number of them, or the node itself."""
     while isinstance(node, Mapping) and "$ref" in node:
         target: Any = document
         for step in node["$ref"].removeprefix("#/").split("/"):
@@ -26,7 +26,7 @@ def resolved(document: Mapping[str, Any], node: Any) -> Any:
 
 
 def schemas_in(document: Mapping[str, Any], node: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield every object schema below a node, through its `$ref`s, each once, with its place."""
+    """Yield every object schema below a node once, through its `$ref`s, with its place."""
     yield from _schemas_in(document, node, "", set())
 
 
@@ -51,11 +51,11 @@ def _schemas_in(
 
 
 def with_closed_answers(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the document with every object of its answers closed that says nothing about it.
+    """Return the document with `additionalProperties: false` in response objects that lack it.
 
-    Answers are open to clients, which ignore what they do not know. A test of the service that
-    belongs to the document must not: a property without a place in the document is a mistake. What
-    is a part of an `allOf` cannot be closed by itself.
+    Responses are open for clients, which ignore unknown properties. A test of our service must not
+    ignore them: an undocumented property is an error. Parts of an `allOf` cannot be closed
+    separately.
     """
     strict = deepcopy(dict(document))
     parts = {
@@ -74,8 +74,8 @@ def with_closed_answers(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def with_json_content(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the document with `content: application/json` for each parameter whose text has a
-    schema of its own (`x-content-schema`), so that other judges check the JSON in it as well.
+    """Return the document with `content: application/json` for each parameter with a schema for its
+    text (`x-content-schema`), so that other validators check the JSON as well.
     """
     strict = deepcopy(dict(document))
     for _, node in list(walk(strict)):
@@ -88,7 +88,7 @@ def with_json_content(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def walk(node: Any, place: str = "#") -> Iterator[tuple[str, Any]]:
-    """Yield every node below a node and itself, with its place."""
+    """Yield a node and every node below it, with its place."""
     yield place, node
     if isinstance(node, Mapping):
         for key, value in node.items():

@@ -1,4 +1,4 @@
-"""A chain in memory for tests: scripted blocks, transfers, reorgs, range limits and outages."""
+"""An in-memory chain for tests: scripted blocks, transfers, reorgs, range limits and outages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GENESIS = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class FakeLog:
-    """One Transfer log before it has a block: what a transaction does wherever it is mined."""
+    """One Transfer log before it is in a block: the effect of a transaction in any block."""
 
     token: str
     sender: str
@@ -33,7 +33,7 @@ class FakeLog:
 
 @dataclass(frozen=True, slots=True)
 class FakeTransaction:
-    """A transaction: it keeps its hash when a reorg moves it into another block."""
+    """A transaction. It keeps its hash when a reorg moves it into another block."""
 
     hash: str
     logs: tuple[FakeLog, ...]
@@ -47,16 +47,17 @@ class _Mined:
 
 
 class FakeChain:
-    """A `ChainReader` whose chain the test writes.
+    """A `ChainReader` whose chain is controlled by the test.
 
-    `pay` and `transact` mine one block each; `hold=True` leaves the transaction in `pending`, which
-    the next mined block takes up. `reorg` replaces the newest blocks by others of the same number,
-    and returns the dropped transactions to `pending` unless told to lose them.
+    `pay` and `transact` mine one block each. With `hold=True` the transaction stays in `pending`,
+    which the next mined block includes. `reorg` replaces the newest blocks by others of the same
+    number, and returns the dropped transactions to `pending`, unless `lose` is set.
 
-    Faults: `down` (every call fails), `range_limit` (most blocks per `transfers`), `log_limit`
-    (most logs per answer), `on_transfers` (called before each answer, e.g. to reorg in the middle
-    of a step), `numbers_per_transaction` (each transaction's logs are numbered from 0, as some
-    gateways do). `asked` records every question for logs as (tokens, receivers, first, last).
+    Faults: `down` (every call fails), `range_limit` (maximum number of blocks per `transfers`),
+    `log_limit` (maximum number of logs per response), `on_transfers` (called before each response,
+    for example to reorg in the middle of a step), `numbers_per_transaction` (each transaction's
+    logs are numbered from 0, as by some gateways). `asked` records every query for logs as (tokens,
+    receivers, first, last).
     """
 
     def __init__(self, *, started_at: datetime = GENESIS, block_seconds: int = 1) -> None:
@@ -73,7 +74,7 @@ class FakeChain:
         self._blocks: list[_Mined] = []
         self._append(started_at, [])
 
-    # The chain as the watcher reads it.
+    # The methods for the watcher.
 
     def head(self) -> Block:
         self._answer()
@@ -149,15 +150,17 @@ class FakeChain:
             raise EndpointsUnavailable(reason) from None
         raise RangeTooLarge(reason)
 
-    # The chain as the test writes it.
+    # The methods for tests.
 
     @property
     def height(self) -> int:
-        """The head's number, whatever faults are switched on."""
+        """The head's number, regardless of faults."""
         return self._blocks[-1].block.number
 
     def mine(self, count: int = 1, *, at: datetime | None = None) -> Block:
-        """Mine `count` blocks; the first takes up everything pending and is stamped `at`."""
+        """Mine `count` blocks. The first includes all pending transactions and has the
+        time `at`.
+        """
         for _ in range(count):
             stamp = at or self._blocks[-1].block.timestamp + timedelta(seconds=self.block_seconds)
             transactions, self.pending, at = self.pending, [], None
@@ -174,13 +177,13 @@ class FakeChain:
         at: datetime | None = None,
         hold: bool = False,
     ) -> FakeTransaction:
-        """One transfer in one transaction, mined at once unless held."""
+        """Send one transfer in one transaction, mined immediately unless held."""
         return self.transact([FakeLog(token, sender, receiver, amount)], at=at, hold=hold)
 
     def transact(
         self, logs: Sequence[FakeLog], *, at: datetime | None = None, hold: bool = False
     ) -> FakeTransaction:
-        """Any number of transfers in one transaction, mined at once unless held."""
+        """Send any number of transfers in one transaction, mined immediately unless held."""
         transaction = FakeTransaction(self._new_hash("transaction"), tuple(logs))
         self.pending.append(transaction)
         if not hold:
@@ -190,8 +193,8 @@ class FakeChain:
     def reorg(self, depth: int, *, length: int | None = None, lose: bool = False) -> Block:
         """Replace the newest `depth` blocks by `length` (default `depth`) empty ones.
 
-        The dropped transactions are pending afterwards, so `mine` counts them again, in a block of
-        another hash; with `lose` they never come back.
+        The dropped transactions are then pending, so `mine` includes them in a block with another
+        hash. With `lose` they never return.
         """
         if not 0 < depth < len(self._blocks):
             raise ValueError(f"depth must be 1..{len(self._blocks) - 1}, not {depth}")
@@ -205,13 +208,13 @@ class FakeChain:
         return self._blocks[-1].block
 
     def restart(self, *, started_at: datetime | None = None) -> None:
-        """A new chain under the same address: what a test chain without saved state does."""
+        """Start a new chain at the same address, like a test chain without saved state."""
         self._blocks = []
         self.pending = []
         self._append(started_at or GENESIS, [])
 
     def canonical_transfers(self) -> list[Transfer]:
-        """Every transfer on the chain as it stands: the truth to compare a watcher's books with."""
+        """Return every transfer on the current chain, to compare with the watcher's records."""
         return [transfer for mined in self._blocks for transfer in mined.transfers]
 
     def _answer(self) -> None:

@@ -1,4 +1,4 @@
-"""A proxy between a server and PostgreSQL that loses connections, or everything, without a word."""
+"""A proxy between a server and PostgreSQL that silently loses connections or all data."""
 
 import asyncio
 import threading
@@ -12,8 +12,8 @@ PIECE = 65536
 
 
 class FaultyProxy:
-    """Listens on the loopback and forwards to the server of a URL, whose kernel acknowledges all
-    that is lost here. A context manager.
+    """Listens on the loopback interface and forwards to the server of a URL. The kernel
+    acknowledges data that is lost here. A context manager.
     """
 
     def __init__(self, url: str) -> None:
@@ -25,7 +25,7 @@ class FaultyProxy:
         self._flows = asyncio.Event()
 
     def url_of(self, url: str) -> str:
-        """The URL of the same database by way of the proxy."""
+        """Return the URL of the same database through the proxy."""
         given = make_url(url)
         there = URL.create(
             given.drivername, given.username or "postgres", given.password, "127.0.0.1", self.port,
@@ -34,12 +34,12 @@ class FaultyProxy:
         return there.render_as_string(hide_password=False)
 
     def vanish(self) -> None:
-        """Forward nothing more on the connections there are; new ones work."""
+        """Forward nothing more on the current connections. New connections work."""
         for line in list(self._open):
             line.is_lost = True
 
     def swallow(self) -> None:
-        """Accept every connection and forward nothing, until `forward`."""
+        """Accept every connection and forward nothing until `forward` is called."""
         self._loop.call_soon_threadsafe(self._flows.clear)
 
     def forward(self) -> None:
@@ -101,7 +101,7 @@ class Line:
         self.is_lost = False
 
     async def pump(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
-        """Forward what comes, unless it is lost, and the end."""
+        """Forward data, unless the line is lost, and the end of the stream."""
         while piece := await source.read(PIECE):
             await self._flows.wait()
             if not self.is_lost:

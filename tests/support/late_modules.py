@@ -1,8 +1,8 @@
-"""Processes of xdist collect each module when its turn comes, and forget its tests after it.
+"""Lets xdist workers collect each module when its turn comes, and delete its tests afterwards.
 
-By itself each of four processes imports every module and holds all 18,000 tests, although it runs
-a quarter of them. Here the unit that xdist hands out is a file. A run that names single tests
-(`file::test`) is collected as usual.
+By default, each of four processes imports every module and keeps all tests, although it runs a
+quarter of them. With this plugin, the unit that xdist distributes is a file. A run that names
+single tests (`file::test`) is collected as usual.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ SLOW = (
     "tests/contract/fuzz/", "tests/live/", "tests/pages/test_browser_", "tests/tools/",
     "tests/workers/",
 )  # fmt: skip
-"""Where modules take up to minutes each."""
+"""Folders and modules that take up to minutes each."""
 
 
 class LateFile(pytest.File):
-    """A test module that is not yet imported."""
+    """A test module that has not been imported yet."""
 
     def collect(self) -> Iterator[pytest.Item]:
         yield LateModule.from_parent(self, name=self.name, nodeid=self.nodeid)
 
 
 class LateModule(pytest.Item):
-    """Stands for all tests of a module."""
+    """A placeholder for all tests of a module."""
 
     def collect_tests(self) -> list[pytest.Item]:
         """Return the tests of the module that the options select."""
         assert self.parent is not None
         module = pytest.Module.from_parent(self.parent.parent, path=self.path)
-        gc.disable()  # nothing is garbage meanwhile
+        gc.disable()  # there is no garbage meanwhile
         try:
             tests = list(self.session.genitems(module))
         finally:
@@ -60,7 +60,7 @@ class Late:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None]:
-        """Keep modules from options such as `-k`, which select tests."""
+        """Exempt modules from options such as `-k`, which select tests."""
         modules = [item for item in items if isinstance(item, LateModule)]
         items[:] = [item for item in items if not isinstance(item, LateModule)]
         yield
@@ -76,7 +76,7 @@ class Late:
         place = session.items.index(item)
         tests = item.collect_tests()
         if not tests:
-            session._setupstate.teardown_exact(nextitem)  # which has been spared for this module
+            session._setupstate.teardown_exact(nextitem)  # the state was kept for this module
         try:
             for number, test in enumerate(tests, 1):
                 session.items[place] = test  # xdist compares reports with it
@@ -90,7 +90,7 @@ class Late:
 
 
 class Begun(set[Any]):
-    """The modules of reported tests: xdist tells the controller how many modules there are."""
+    """The modules of reported tests, because xdist compares their number with that of modules."""
 
     def add(self, node: object) -> None:
         super().add(str(node).partition("::")[0])
@@ -98,7 +98,7 @@ class Begun(set[Any]):
 
 def spread(modules: list[LateModule]) -> list[LateModule]:
     """Return the modules with the slow ones spread among the first four fifths of the others. A
-    process takes one module after another, so the last modules are quick.
+    process runs modules in order, so the last modules are quick.
     """
     slow = [module for module in modules if module.nodeid.startswith(SLOW)]
     quick = [module for module in modules if not module.nodeid.startswith(SLOW)]
@@ -112,7 +112,7 @@ def spread(modules: list[LateModule]) -> list[LateModule]:
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        for argument in config.args:  # processes of xdist do not tell what they do not find
+        for argument in config.args:  # xdist workers do not report missing paths
             path = config.invocation_params.dir / argument.partition("::")[0]
             if not path.exists():
                 raise pytest.UsageError(f"There is no {path}.")

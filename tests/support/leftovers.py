@@ -1,6 +1,6 @@
-"""No test leaves a thread or a process behind: what goes on running spoils the tests after it.
+"""No test leaves a thread or a process running, because it would affect later tests.
 
-What a fixture of a wider scope starts may stay as long as the fixture, and so may the pools of
+Fixtures with a wider scope may keep what they start until their end, and so may the pools of
 applications that tests share.
 """
 
@@ -22,23 +22,23 @@ PATIENCE_S = 20.0
 
 _kept: set[Running] = set()
 _before: set[Running] | None = None
-"""What ran when the last test ended."""
+"""The threads and processes that ran when the last test ended."""
 
 
-# Threads that libraries keep: AnyIO's pool, a connection that the shared browser keeps open to a
-# server of pages, the log queue of a framework that benchmarks compare with.
+# Threads that libraries keep: AnyIO's pool, a connection from the shared browser to a page server,
+# the log queue of a framework in the benchmarks.
 KEPT_THREADS = re.compile(r"^AnyIO worker thread|\((process_request_thread|_monitor)\)$")
-# Processes that multiprocessing starts on first use and keeps until this one ends.
+# Processes that multiprocessing starts on first use and keeps until this process ends.
 KEPT_PROCESSES = re.compile(rb"multiprocessing.(resource_tracker|forkserver)")
 
 
 def is_kept(thread: threading.Thread) -> bool:
-    """Whether the thread waits in a pool, which applications that tests share fill on first use."""
+    """Return whether the thread waits in a pool, which shared applications fill on first use."""
     return thread in _threads_queues or KEPT_THREADS.search(thread.name) is not None
 
 
 def running() -> set[Running]:
-    """Every thread of this process and every child that has not ended."""
+    """Return every thread of this process and every child that has not ended."""
     found: set[Running] = {thread for thread in threading.enumerate() if not is_kept(thread)}
     for task in os.listdir("/proc/self/task"):  # pathlib takes five times as long
         with suppress(FileNotFoundError), open(f"/proc/self/task/{task}/children") as children:
@@ -53,8 +53,8 @@ def is_helper(pid: int) -> bool:
 
 
 def has_ended(pid: int) -> bool:
-    """Whether only the status of a process is left. An orphan whose parent was killed while a
-    program started warm is a child of this process, which does not know it.
+    """Return whether a process is gone or only a zombie. If the parent of a process was killed
+    during a warm start, it is an unknown child of this process.
     """
     with suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
@@ -76,7 +76,7 @@ def told(one: Running) -> str:
 
 
 def keep(pid: int) -> None:
-    """Let a process stay that all tests share."""
+    """Exempt a process that all tests share."""
     _kept.add(pid)
 
 
@@ -93,7 +93,7 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Generator[Non
 
 @pytest.fixture(autouse=True)
 def no_leftovers() -> Iterator[None]:
-    """Fails a test that ends before all it started has ended."""
+    """Fail a test if something that it started still runs at its end."""
     global _before
     before = running() if _before is None else _before
     yield
@@ -104,7 +104,7 @@ def no_leftovers() -> Iterator[None]:
         if not left:
             break
         if time.monotonic() > deadline:
-            _kept.update(left)  # one test fails for it, not all that follow
+            _kept.update(left)  # only one test fails for it
             pytest.fail("left behind: " + "; ".join(sorted(told(one) for one in left)))
         time.sleep(0.01)
     _before = now

@@ -1,4 +1,4 @@
-"""Values of parameters that the daily run leaves out."""
+"""Parameter values that the daily run omits."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ import pytest
 
 
 def in_all(*values: Any) -> Any:
-    """Return values of a parameter whose test runs only with `--all`."""
+    """Return parameter values that are tested only with `--all`."""
     return pytest.param(*values, marks=pytest.mark.exhaustive)

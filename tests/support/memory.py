@@ -1,7 +1,6 @@
-"""Keeps the processes of the suite small, and the garbage collector from reading all test items
-again and again.
+"""Keeps the processes of the suite small, and prevents repeated garbage collection of test items.
 
-The C library keeps what threads and large buffers once needed.
+The C library keeps memory that threads and large buffers have used.
 """
 
 from __future__ import annotations
@@ -19,28 +18,28 @@ from specd._cli.memory import use_one_arena
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LARGE = 1024 * 1024
-"""Buffers of so many bytes go back to the system when they are freed."""
+"""Buffers of at least this size are returned to the system when they are freed."""
 
 _GARBAGE = 20_000
-"""New objects until the collector reads them."""
+"""The number of new objects before a garbage collection."""
 
 _GROWTH = 32 * 1024 * 1024
-"""Bytes that the process may grow by until garbage is looked for. An application that no test needs
-any more is 40 MB in cycles, and the collector by itself lets several of them lie.
+"""Bytes by which the process may grow before a garbage collection. An unused application is 40 MB
+in reference cycles, and the collector by default leaves several of them.
 """
 
 _module: Path | None = None
 _least = 0
-"""Bytes of the process when garbage was looked for."""
+"""Bytes of the process at the last garbage collection."""
 
 
 def _c_function(name: str) -> Callable[..., object]:
-    """Return a function of the C library, or one that does nothing where it has none."""
+    """Return a function of the C library, or a no-op if it does not exist."""
     return getattr(ctypes.CDLL(None), name, lambda *_: None)
 
 
 def pytest_configure() -> None:
-    gc.disable()  # until all tests are collected: nothing is garbage before
+    gc.disable()  # until all tests are collected: there is no garbage before
     use_one_arena()
     mallopt = _c_function("mallopt")
     mallopt(_M_MMAP_THRESHOLD, _LARGE)
@@ -49,8 +48,8 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Write a file of Hypothesis, if it is not there. That takes a second and 200 MB, which the
-    processes that run tests should not need.
+    """Write a cache file of Hypothesis if it does not exist. That takes a second and 200 MB, which
+    test processes should not spend.
     """
     if not hasattr(session.config, "workerinput"):
         charmap.intervals_from_codec("utf-8")
@@ -67,7 +66,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Return free memory between modules, and garbage when there is much of it."""
+    """Return free memory between modules, and collect garbage if the process has grown."""
     global _module, _least
     has_grown = resident() > _least + _GROWTH
     if has_grown:
@@ -80,7 +79,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def resident() -> int:
-    """Return the bytes of memory that this process has, or 0 where nobody tells."""
+    """Return the resident bytes of this process, or 0 if they are unknown."""
     try:
         with open("/proc/self/statm") as facts:  # pathlib takes five times as long
             return int(facts.read().split()[1]) * resource.getpagesize()

@@ -1,4 +1,4 @@
-"""Pictures for tests, good ones and bad ones."""
+"""Valid and malicious images for tests."""
 
 import io
 import struct
@@ -13,7 +13,7 @@ SCRIPT = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></sv
 
 
 def picture(kind: str, width: int = 1, height: int = 1, *, frames: int = 1) -> bytes:
-    """A picture in a format of Pillow's; of several frames, an animation."""
+    """Return an image in one of Pillow's formats, animated if it has several frames."""
     made = [
         Image.new("RGB", (width, height), (at * 37 % 256, 40, 90)).convert("RGB")
         for at in range(frames)
@@ -25,14 +25,14 @@ def picture(kind: str, width: int = 1, height: int = 1, *, frames: int = 1) -> b
 
 
 def endless_jpeg(scans: int, size: int = 5600) -> bytes:
-    """A progressive JPEG whose last pass over the picture comes so many times."""
+    """Return a progressive JPEG whose last scan is repeated `scans` times."""
     whole = _progressive("JPEG", size)
     last = whole.rindex(b"\xff\xda")
     return whole[:last] + whole[last:-2] * scans + whole[-2:]
 
 
 def endless_mpo(scans: int, size: int = 5600) -> bytes:
-    """An MPO whose first JPEG is an endless one."""
+    """Return an MPO whose first JPEG is an endless one."""
     whole = _progressive("MPO", size)
     end = whole.index(b"\xff\xd9\xff\xd8")
     last = whole.rindex(b"\xff\xda", 0, end)
@@ -40,7 +40,7 @@ def endless_mpo(scans: int, size: int = 5600) -> bytes:
 
 
 def endless_tiff(scans: int, size: int = 5600) -> bytes:
-    """A TIFF whose only strip is an endless JPEG."""
+    """Return a TIFF whose only strip is an endless JPEG."""
     strip = endless_jpeg(scans, size)
     tags = {256: size, 257: size, 258: 8, 259: 7, 262: 1, 273: 0, 277: 1, 278: size}
     tags[279] = len(strip)
@@ -52,8 +52,8 @@ def endless_tiff(scans: int, size: int = 5600) -> bytes:
 
 @cache
 def _progressive(kind: str, size: int) -> bytes:
-    """Return a large progressive picture. It is encoded in a process of its own, because that takes
-    200 MB.
+    """Return a large progressive image. It is encoded in a separate process, because that takes 200
+    MB.
     """
 
     def encode() -> bytes:
@@ -68,7 +68,7 @@ def _progressive(kind: str, size: int) -> bytes:
 
 
 def black_png(width: int, height: int) -> bytes:
-    """A PNG of one bit for each pixel, which is a thousandth of its size when it is stored."""
+    """Return a PNG with one bit per pixel, which compresses to a thousandth of its size."""
     head = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
     packer = zlib.compressobj(9)
     row = bytes(1 + (width + 7) // 8)

@@ -1,8 +1,7 @@
-"""The ways that a database takes to the rows of statements: which index of which table.
+"""How a database finds the rows of statements: which index of which table.
 
-An index is named by its columns, so that a way has the same name on SQLite and on PostgreSQL:
-`invoice(project_id, status, created_at, id)`, or `invoice(*)` where all of a table or of an index
-is read.
+An index is named by its columns, so that it has the same name on SQLite and PostgreSQL:
+`invoice(project_id, status, created_at, id)`, or `invoice(*)` if a complete table or index is read.
 """
 
 import json
@@ -18,7 +17,7 @@ from sqlalchemy.orm import Session
 from specd.db import Database
 
 Ways = dict[str, set[str]]
-"""Statement -> ways."""
+"""Statement -> access paths."""
 _SQLITE = re.compile(
     r"(?P<verb>SEARCH|SCAN) (?P<table>\w+)(?: EXISTS)?(?: USING (?:COVERING |AUTOMATIC )*"
     r"(?:(?P<key>INTEGER PRIMARY KEY)|INDEX (?P<index>\w+)|PRIMARY KEY))?"
@@ -28,13 +27,13 @@ STATISTICS = ("none", "fresh")
 
 
 def analyze(database: Database) -> None:
-    """Have the database look at its rows, as PostgreSQL does by itself and SQLite when asked."""
+    """Update the planner's statistics, which PostgreSQL does automatically."""
     database.run(lambda session: session.execute(text("ANALYZE")))
 
 
 @contextmanager
 def watching(database: Database) -> Iterator[Ways]:
-    """Notes the ways of every statement that reads or changes rows meanwhile."""
+    """Record the access paths of every statement that reads or changes rows meanwhile."""
     indexes = _indexes(database)
     ways: Ways = {}
 
@@ -78,7 +77,7 @@ _COLUMNS = {
 
 
 def _indexes(database: Database) -> Mapping[str, str]:
-    """Name of an index -> its table and columns; name of a table -> those of its key."""
+    """Return the table and columns by index name, and the primary key by table name."""
     columns: dict[tuple[str, str], list[str]] = defaultdict(list)
 
     def look(session: Session) -> None:
@@ -99,7 +98,7 @@ def _of_sqlite(lines: list[str], statement: str, indexes: Mapping[str, str]) -> 
         if found is None:
             continue
         name = _table_of(found["table"], statement)
-        if name not in indexes:  # a subquery, a list of values
+        if name not in indexes:  # a subquery or a list of values
             continue
         if found["verb"] == "SCAN":
             yield f"{name}(*)"

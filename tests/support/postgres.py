@@ -1,4 +1,4 @@
-"""A PostgreSQL server for the suite: the one `SPECD_TEST_POSTGRES_URL` names, or one of our own."""
+"""A PostgreSQL server for the suite: that of `SPECD_TEST_POSTGRES_URL`, or a temporary one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from sqlalchemy import URL, make_url
 
 VARIABLE = "SPECD_TEST_POSTGRES_URL"
 
-# What every table and sequence holds goes to a schema beside. `kept.restore()` brings back the
-# tables that do not hold the same rows in the same order: far faster than another copy of the
-# database, or than to fill every table again. The locks find out whoever still holds a table.
+# The contents of all tables and sequences are copied to a separate schema. `kept.restore()`
+# restores the tables whose rows or order differ: far faster than copying the database or refilling
+# every table. The locks detect open transactions on a table.
 _KEEP = """
 DROP SCHEMA IF EXISTS kept CASCADE;
 CREATE SCHEMA kept;
@@ -63,7 +63,7 @@ _RESTORING = "-c lock_timeout=1s -c session_replication_role=replica"
 
 
 class PostgresServer:
-    """Hands out databases: a filled template once, copies of it, and copies restored."""
+    """Provides databases: a template that is filled once, and copies that are restored."""
 
     def __init__(self, url: URL) -> None:
         self._url = url.set(drivername="postgresql")
@@ -75,7 +75,7 @@ class PostgresServer:
         return url.render_as_string(hide_password=False)
 
     def create(self, *, template: str = "template1", options: str = "") -> str:
-        """The name of a new database that holds what `template` holds."""
+        """Create a database from a template. Return its name."""
         self._made += 1
         name = f"specd_test_{os.getpid()}_{self._made}"
         self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" {options}')
@@ -83,7 +83,7 @@ class PostgresServer:
 
     @contextmanager
     def copied(self, template: str) -> Iterator[str]:
-        """The URL of a copy that is dropped at the end: connections to it may be ended."""
+        """Yield the URL of a copy that is dropped at the end. Its connections may be terminated."""
         name = self.create(template=template)
         yield self.url_of(name)
         self.drop(name)
@@ -94,12 +94,12 @@ class PostgresServer:
         self._execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
 
     def keep(self, database: str) -> None:
-        """Remember what is in it, for `is_restored` on every copy of it."""
+        """Store the contents for `is_restored` on every copy of the database."""
         self._execute(_KEEP, database=database)
 
     def is_restored(self, database: str) -> bool:
-        """Bring back what was kept; False when somebody still holds a table."""
-        # Most of the time would go to a new process that learns what every table is like.
+        """Restore the stored contents. Return False if a table is still locked."""
+        # Most of the time would be spent in a new process that reads the catalog.
         if database not in self._restorers:
             self._restorers[database] = self._connect(database, options=_RESTORING)
         try:
@@ -118,7 +118,7 @@ class PostgresServer:
 
 
 class Copies:
-    """Copies of one template, each handed out again until it holds much that was deleted."""
+    """Copies of one template. Each is reused until it contains many deleted rows."""
 
     USES = 100
 
@@ -132,7 +132,7 @@ class Copies:
 
     @contextmanager
     def one(self) -> Iterator[str]:
-        """The URL of a database that holds what the template holds."""
+        """Yield the URL of a database with the template's contents."""
         name = self._free.pop() if self._free else self._server.create(template=self._template)
         self._uses[name] += 1
         yield self._server.url_of(name)
@@ -142,7 +142,7 @@ class Copies:
             self._server.drop(name)
 
     def filled(self, fill: Callable[[str], object]) -> Copies:
-        """Copies of another template: this one, and what `fill` adds to the database at a URL."""
+        """Return copies of another template: this one with the additions of `fill(url)`."""
         name = self._server.create(template=self._template)
         fill(self._server.url_of(name))
         self._further.append(Copies(self._server, name))
@@ -150,14 +150,14 @@ class Copies:
 
     @contextmanager
     def unshared(self) -> Iterator[str]:
-        """The URL of a copy that no test before or after works on, so that all connections to it
-        may be ended: `Lent` keeps connections to the others open.
+        """Yield the URL of a copy that no other test uses, so that all its connections may be
+        terminated. `Lent` keeps connections to other copies open.
         """
         with self._server.copied(self._template) as url:
             yield url
 
     def drop(self) -> None:
-        """Drop the copies that are free, the template, and what is filled further."""
+        """Drop the free copies, the template, and the templates created from it."""
         for each in self._further:
             each.drop()
         for name in [*self._free, self._template]:
@@ -166,7 +166,7 @@ class Copies:
 
 @contextmanager
 def running_server() -> Iterator[PostgresServer]:
-    """The server to test on. Skips, saying why, where there is none."""
+    """Yield the test server, or skip with the reason if there is none."""
     given = os.environ.get(VARIABLE)
     if given:
         yield PostgresServer(make_url(given))
@@ -180,9 +180,9 @@ def running_server() -> Iterator[PostgresServer]:
 
 @contextmanager
 def _own_server(programs: Path) -> Iterator[PostgresServer]:
-    # PostgreSQL refuses to run as root; root lends itself to the packaged user.
+    # PostgreSQL does not run as root, so root uses the packaged user.
     user = "postgres" if os.geteuid() == 0 else None
-    # A socket's path may have 107 bytes, which pytest's own directories exceed.
+    # A socket's path has at most 107 bytes, which pytest's directories exceed.
     directory = Path(tempfile.mkdtemp(prefix="specd-pg-"))
     try:
         if user:
@@ -193,13 +193,13 @@ def _own_server(programs: Path) -> Iterator[PostgresServer]:
         options = (
             f"-k {directory} -c listen_addresses='' -c max_connections=200"
             " -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
-            # Rows stay in the order they came, as on a new database.
+            # Rows keep their insertion order, as in a new database.
             " -c autovacuum=off"
         )
         control: list[str | Path] = [programs / "pg_ctl", "-D", data, "-l", directory / "log", "-w"]
         _run([*control, "-o", options, "start"], user, directory)
         stop = [*control, "-m", "immediate", "stop"]
-        # Stops the server when its standard input ends, however this process comes to its end.
+        # Stops the server when its standard input ends, even if this process is killed.
         guard = subprocess.Popen(
             ["sh", "-c", 'cat; "$@"; cd / && rm -rf "$0"', str(directory), *map(str, stop)],
             stdin=subprocess.PIPE,

@@ -1,16 +1,15 @@
-"""Leaves out tests that would show nothing new about PostgreSQL.
+"""Skips tests on PostgreSQL that would repeat what other tests have shown.
 
 A test of a handler, or of a step of the watcher, runs on SQLite and then, as its twin, on
-PostgreSQL. Parsing, validation and rules are the same on both, and statements differ. So the daily
-run leaves out the twin of a test that did nothing on SQLite that no earlier test of its module did:
-no other statement, no value of another kind in it (a NULL, a number beyond 32 bits, a text that is
-not ASCII), no other failure of it, no other status or error code of an operation, no requests at
-the same time. A test that reaches statements for PostgreSQL alone, or starts threads or processes
-of its own, is marked `both_databases`.
-`--all` runs every twin.
+PostgreSQL. Parsing, validation and rules are the same on both; statements differ. So the daily run
+skips the twin if the test on SQLite did nothing that no earlier test of its module did: no other
+statement, no value of another kind in it (a NULL, a number beyond 32 bits, a text that is not
+ASCII), no other failure of it, no other status or error code of an operation, no simultaneous
+requests. A test with statements only for PostgreSQL, or that starts threads or processes, is marked
+`both_databases`. `--all` runs every twin.
 
-The choice needs no list. It only depends on the tests before in the same module and process: where
-a module is divided between processes, or a test runs alone, more twins run and never fewer.
+The choice needs no list. It depends only on earlier tests in the same module and process: if a
+module is divided between processes, or a test runs alone, more twins run and never fewer.
 """
 
 from __future__ import annotations
@@ -30,7 +29,8 @@ from tests.support.app import ServiceApp
 FOLDERS = (
     "tests/handlers/", "tests/contract/authorization/", "tests/contract/inert_text/",
     "tests/models/payment/test_accounts.py",
-    # One worker alone: tests/workers/test_watcher_interleavings.py has several, on both.
+    # This tests a single worker; tests/workers/test_watcher_interleavings.py tests several, on
+    # both.
     "tests/workers/test_bot_webhooks.py", "tests/workers/test_chain_watcher.py",
     "tests/workers/test_counted_transfers.py", "tests/workers/test_hostile_archives.py",
     "tests/workers/test_imports.py", "tests/workers/test_invoice_expiry.py",
@@ -50,9 +50,9 @@ Deed = tuple[object, ...]
 
 
 class Watch:
-    """The deeds of the present test: statements with the kinds of their values, and responses.
+    """The deeds of the current test: statements with the kinds of their values, and responses.
 
-    `is_on` tells whether anybody asks for them.
+    They are recorded only while `is_on`.
     """
 
     def __init__(self) -> None:
@@ -61,12 +61,12 @@ class Watch:
         self._shapes: dict[str, str] = {}
 
     def begin(self, *, is_on: bool) -> None:
-        """Watch another test."""
+        """Start recording for another test."""
         self.is_on = is_on
         self.deeds = set()
 
     def note(self, statement: str, parameters: object) -> str:
-        """Add a statement, and return its shape."""
+        """Add a statement. Return its shape."""
         shape = self._shapes.get(statement)
         if shape is None:
             shape = _LISTS.sub("?", statement)
@@ -92,7 +92,9 @@ class Watch:
         return noted
 
     def send(self, requests: Sequence[httpx.Request]) -> None:
-        """Requests at the same time meet locks that only PostgreSQL has: no test is like it."""
+        """Record simultaneous requests as a unique deed, because only PostgreSQL has
+        their locks.
+        """
         if len(requests) > 1:
             self.deeds.add(("together", object()))
 
@@ -103,7 +105,7 @@ class Watch:
 
 
 def _kinds(value: object) -> Iterable[str]:
-    """Yield what a database may treat differently about a value, or about each value in it."""
+    """Yield the kind of a value, or of each value in it, that databases may treat differently."""
     if isinstance(value, Mapping):
         value = value.values()
     elif not isinstance(value, (list, tuple)):
@@ -126,14 +128,14 @@ def _kind(value: object) -> str:
 
 
 class Twins:
-    """Chooses among the tests on PostgreSQL. `watch` has what the present test does."""
+    """Selects tests on PostgreSQL. `watch` has the deeds of the current test."""
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
         self._module: Path | None = None
         self._known: set[Deed] = set()
         self._done: dict[str, set[Deed]] = {}
-        """Passed test on SQLite -> what it did."""
+        """Passed test on SQLite -> its deeds."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -170,7 +172,7 @@ def sqlite_twin(nodeid: str) -> str | None:
 
 
 def watching() -> Watch:
-    """Return a new watch, which every statement and response is reported to from now on."""
+    """Return a new watch that records every statement and response from now on."""
     watch = Watch()
     for name in ("do_execute", "do_executemany", "do_execute_no_params"):
         setattr(DefaultDialect, name, watch.noting(getattr(DefaultDialect, name), 2))

@@ -1,8 +1,8 @@
-"""Where the suite's time goes: `scripts/test --profile` loads this plugin.
+"""Profiles the suite: `scripts/test --profile` loads this plugin.
 
-Each process notes its tests: seconds by the clock, processor seconds, peak memory, and the seconds
-of fixtures and kinds of work, without what ran inside them. The controller prints the tables, and
-so does `python -m tests.support.profile FOLDER` for the notes of an earlier run. Seconds of several
+Each process records its tests: wall-clock seconds, CPU seconds, peak memory, and the seconds of
+fixtures and kinds of work, without nested ones. The controller prints the tables, and so does
+`python -m tests.support.profile FOLDER` for the records of an earlier run. Seconds of several
 processes are added.
 """
 
@@ -28,7 +28,7 @@ import pytest
 from specd._db import migrate
 
 DIRECTORY = "SPECD_TEST_PROFILE"
-"""The variable that names the folder of the notes."""
+"""The variable with the folder of the records."""
 
 ROWS = 25
 DATABASES = frozenset({
@@ -45,7 +45,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """What a test cost. `rss` is the peak of its process up to then, in MB."""
+    """The cost of a test. `rss` is the peak of its process up to then, in MB."""
 
     test: str
     seconds: float
@@ -53,9 +53,9 @@ class Note:
     parts: Mapping[str, float]
     rss: int
     outcome: str = ""
-    """passed, failed or skipped; empty if the run did not note it."""
+    """passed, failed or skipped; empty if it was not recorded."""
     at: float = 0
-    """Seconds of the clock when it ended."""
+    """The clock in seconds at its end."""
 
 
 class Seconds(defaultdict[str, float]):
@@ -69,7 +69,7 @@ class Seconds(defaultdict[str, float]):
 
 
 class Exclusive:
-    """Seconds by name. What runs inside another piece of work is taken off it."""
+    """Seconds by name. The time of nested work is excluded."""
 
     def __init__(self) -> None:
         self.seconds = Seconds()
@@ -103,7 +103,7 @@ class Exclusive:
 
 @dataclass(eq=False)
 class Recorder:
-    """Writes the notes of one process."""
+    """Writes the records of one process."""
 
     path: Path
     work: Exclusive = field(default_factory=Exclusive)
@@ -161,7 +161,7 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = Path(os.environ[DIRECTORY])
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
     if worker == "main" and config.getoption("numprocesses", None):
-        return  # the controller runs no test
+        return  # the controller runs no tests
     config.pluginmanager.register(Recorder(folder / f"{worker}.jsonl"), "profile-recorder")
 
 
@@ -171,7 +171,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def read_notes(folder: Path) -> dict[str, list[Note]]:
-    """Return the notes of each process of a run."""
+    """Return the records of each process of a run."""
     return {
         path.stem: [Note(**json.loads(line)) for line in path.read_text().splitlines()]
         for path in sorted(folder.glob("*.jsonl"))

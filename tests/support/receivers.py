@@ -1,4 +1,4 @@
-"""Receivers of webhooks by script: which names lead where, and what is answered."""
+"""Scripted webhook receivers: name resolution and responses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ REFUSED = Received(None, "address_refused", "", None, 1)
 
 @dataclass(frozen=True)
 class Posted:
-    """One request that a receiver got."""
+    """One request to a receiver."""
 
     url: str
     headers: Mapping[str, str]
@@ -23,7 +23,7 @@ class Posted:
 
 
 class ScriptedReceivers(WebhookSender):
-    """Answers without a network. A name that is not in `names` leads to a public address."""
+    """Responds without a network. A name that is not in `names` resolves to a public address."""
 
     def __init__(self, *opened: str) -> None:
         self.names: dict[str, Sequence[str]] = {}

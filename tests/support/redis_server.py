@@ -1,4 +1,4 @@
-"""A Redis of the suite's own, which a test can kill, stop and start again."""
+"""A temporary Redis that a test can kill, stop and restart."""
 
 import shutil
 import signal
@@ -13,7 +13,7 @@ PATIENCE_S = 20.0
 
 
 class RedisServer:
-    """A Redis on a port of the loopback that keeps nothing on the disk."""
+    """A Redis on a loopback port, without persistence."""
 
     def __init__(self, folder: Path, *, password: str = "") -> None:
         pytest.importorskip("redis", reason="NOT TESTED: the extra limits is not installed")
@@ -31,7 +31,7 @@ class RedisServer:
         self.start()
 
     def start(self) -> None:
-        """Start it with nothing in it, and wait until it listens."""
+        """Start it without data, and wait until it listens."""
         self._process = subprocess.Popen(
             self._words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

@@ -1,5 +1,5 @@
-"""Write the bytecode of tests that pytest reads, with rewritten assertions: `scripts/test` does it
-before processes of pytest begin, each of which would do it for all modules, 18 s of processor.
+"""Write the bytecode of tests with rewritten assertions. `scripts/test` does this before it starts
+processes of pytest, each of which would otherwise do it for all modules (18 s of CPU time).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def config() -> pytest.Config:
 
 
 def write(source: Path) -> None:
-    """Write the bytecode of a module, unless it is there."""
+    """Write the bytecode of a module, unless it exists."""
     folder = get_cache_dir(source)
     target = folder / f"{source.stem}{PYC_TAIL}"
     if _read_pyc(source, target) is None and try_makedirs(folder):

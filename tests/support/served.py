@@ -1,4 +1,4 @@
-"""What a service serves: all its documents as one."""
+"""All documents of a service as one."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -11,12 +11,12 @@ from wsgi import project
 
 
 def documents_of(service: str) -> list[str]:
-    """The names of a service's documents, the first one first."""
+    """Return the names of a service's documents in order."""
     return [name for name, its in project.documents.items() if its == service]
 
 
 @cache
 def served(service: str) -> Mapping[str, Any]:
-    """The union of the service's documents, for judges: JSON in a text is content."""
+    """Return the union of the service's documents for validators, with JSON in texts as content."""
     documents = [Document(name, specs.load(name)) for name in documents_of(service)]
     return with_json_content(unite(service, documents))

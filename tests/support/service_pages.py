@@ -1,4 +1,4 @@
-"""The pages of the services: the library's application, with their templates."""
+"""The pages of the services: the library's application with their templates."""
 
 from pathlib import Path
 from typing import Any
@@ -12,5 +12,5 @@ FOLDER = Path(pages.__file__).parent
 
 
 def build_pages(**options: Any) -> Flask:
-    """Return the application with the services' own templates and static files."""
+    """Return the application with the services' templates and static files."""
     return app.build_pages(folders=[FOLDER], **options)

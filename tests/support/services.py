@@ -30,14 +30,14 @@ from wsgi import project
 
 @pytest.fixture(scope="session", autouse=True)
 def _pictures_are_shrunk_warm() -> Iterator[None]:
-    """Pillow is imported once, not for each picture."""
+    """Import Pillow once instead of for each image."""
     with warm.shrink_warm():
         yield
 
 
 @pytest.fixture(scope="module")
 def cold_pictures(_pictures_are_shrunk_warm: None) -> Iterator[None]:
-    """Pictures are shrunk by a program that starts as it does for users."""
+    """Shrink images in a cold process, as in production."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pictures, "subprocess", subprocess)
         yield
@@ -45,18 +45,18 @@ def cold_pictures(_pictures_are_shrunk_warm: None) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _unchanged_documents() -> Iterator[None]:
-    """Fails if a test has changed a document, because all tests of a process share it."""
+    """Fail a test that changes a document, because all tests of a process share it."""
     yield
     for name in project.documents:
         file = project.document_file(name)
         shared, read = published(name, file), published.__wrapped__(name, file)
-        is_edited = shared.text != read.text  # by somebody, while the suite ran
+        is_edited = shared.text != read.text  # the file was edited during the run
         assert is_edited or shared.content == read.content, f"a test has changed {name}"
 
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated, empty payment database; tests work on copies of the file."""
+    """Return a migrated, empty payment database. Tests use copies of the file."""
     path = tmp_path_factory.mktemp("sqlite") / "template.db"
     migrate.upgrade(f"sqlite:///{path}", "payment")
     return path
@@ -64,7 +64,7 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def postgres_copies(postgres: PostgresServer) -> Iterator[Copies]:
-    """Migrated, empty payment databases."""
+    """Yield copies of a migrated, empty payment database."""
     name = postgres.create()
     migrate.upgrade(postgres.url_of(name), "payment")
     copies = Copies(postgres, name)
@@ -74,16 +74,17 @@ def postgres_copies(postgres: PostgresServer) -> Iterator[Copies]:
 
 @pytest.fixture
 def chain() -> FakeGateway:
-    """A gateway to a healthy test chain 31337; tests switch its faults on."""
+    """Return a gateway to a healthy test chain 31337, whose faults tests can enable."""
     return FakeGateway()
 
 
 @pytest.fixture(scope="session")
 def payment_apps() -> Iterator[list[PaymentApp]]:
-    """The application, once it is compiled."""
+    """Yield a list with the application, once it is compiled."""
     with Path(os.devnull).open("wb") as nowhere:
         logs.configure("info", secrets=SHAPES, stream=nowhere)
-        # A cached logger keeps the processors of its first use: no test could catch its lines.
+        # A cached logger keeps the processors of its first use, and tests could not capture its
+        # lines.
         structlog.configure(cache_logger_on_first_use=False)
         apps: list[PaymentApp] = []
         yield apps
@@ -95,7 +96,7 @@ def payment_apps() -> Iterator[list[PaymentApp]]:
 def payment_app(
     payment_apps: list[PaymentApp], database: Database, clock: FrozenClock, chain: FakeGateway
 ) -> PaymentApp:
-    """The application over this test's database, clock and chain."""
+    """Return the application with this test's database, clock and chain."""
     if not payment_apps:
         payment_apps.append(PaymentApp(database, clock, chain))
     (app,) = payment_apps
@@ -105,19 +106,19 @@ def payment_app(
 
 @pytest.fixture
 def client(payment_app: PaymentApp) -> ContractClient:
-    """Talks to the payment service; refuses every answer outside the document. Sends no key."""
+    """Return a client without a key that rejects every response outside the document."""
     return ContractClient(payment_app, payment_app.document)
 
 
 @pytest.fixture
 def ada(database: Database, now: datetime) -> Merchant:
-    """A merchant with one key and one method."""
+    """Create a merchant with one key and one method."""
     return database.run(lambda session: make_merchant(session, now=now))
 
 
 @pytest.fixture
 def ben(database: Database, now: datetime) -> Merchant:
-    """Another merchant, who must never see what Ada has."""
+    """Create another merchant, who must never see Ada's data."""
     return database.run(
         lambda session: make_merchant(session, now=now, name="Ben's Records", xpub=BEN_XPUB)
     )
@@ -125,5 +126,5 @@ def ben(database: Database, now: datetime) -> Merchant:
 
 @pytest.fixture
 def api(client: ContractClient, ada: Merchant) -> ContractClient:
-    """The client with Ada's key."""
+    """Return the client with Ada's key."""
     return client.with_key(ada.key)

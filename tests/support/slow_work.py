@@ -1,8 +1,7 @@
-"""Nothing slow in a write unit: every chat test runs with this watch.
+"""Detects slow work in write units, in every chat test.
 
-Rendering, diffing, hashing and judging passwords come before the unit (specd/_engine/phases.py),
-whatever operation a test calls. The notification bot alone renders inside: a sentence about what
-the unit has just done.
+Rendering, diffing, hashing and checking passwords must precede the unit (specd/_engine/phases.py).
+Only the notification bot renders inside, for a sentence about the unit's changes.
 """
 
 import threading
@@ -28,7 +27,7 @@ _here = _Here()
 
 
 class WatchedDatabase(Swap):
-    """An application's database, which notes whose turn it is: the unit's, or nobody's."""
+    """An application's database that records whether a unit is running."""
 
     def run_unit(self, work: Callable[[Any], Any]) -> Any:
         def watched(unit: Any) -> Any:
@@ -43,7 +42,7 @@ class WatchedDatabase(Swap):
 
 @contextmanager
 def refused_in_units() -> Iterator[None]:
-    """While this lasts, slow work in an application's write unit is an error."""
+    """Reject slow work in an application's write unit while this is active."""
     with pytest.MonkeyPatch.context() as patch:
 
         def watch(module: Any, name: str, is_allowed: Callable[..., bool]) -> None:

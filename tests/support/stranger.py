@@ -1,4 +1,4 @@
-"""The library as it is where it is installed: without this repository on Python's path."""
+"""The library as installed: without this repository on Python's path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKAGED = ("specd", "setup.cfg", "pyproject.toml", "README.md", "LICENSE", "NOT
 
 
 def build_wheel(folder: Path) -> Path:
-    """Return the wheel of the library, built from a copy of its files."""
+    """Build a wheel from a copy of the library's files. Return its path."""
     source = folder / "source"
     source.mkdir()
     for name in PACKAGED:
@@ -32,7 +32,7 @@ def build_wheel(folder: Path) -> Path:
 
 
 class Stranger:
-    """A folder of a user of the library, and the programs that they run in it."""
+    """A folder of a user of the library, and the programs that run in it."""
 
     def __init__(self, folder: Path, place: str = "shop", *, wheel: Path | None = None) -> None:
         library = folder / "library"
@@ -46,30 +46,30 @@ class Stranger:
         kept = {name: text for name, text in os.environ.items() if not name.startswith("SPECD_")}
         packages = sysconfig.get_path("purelib")
         self.env = {**kept, "PYTHONPATH": f"{library}{os.pathsep}{packages}"}
-        if wheel is None:  # its tests name the plugin of pytest, which this checkout has too
+        if wheel is None:  # its tests name the pytest plugin, which this checkout also has
             self.env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
     def argv(self, *words: str) -> list[str]:
-        """Return the command line of a module of Python. Editable installations are not seen, and
-        the working directory is not importable, as for a console script.
+        """Return the command line of a Python module. It ignores editable installations, and cannot
+        import from the working directory, like a console script.
         """
         return [sys.executable, "-S", "-P", "-W", "ignore", "-m", *words]
 
     def run(self, *words: str, below: str = ".", **env: str) -> subprocess.CompletedProcess[str]:
-        """Run a module of Python, and return its status and what it has printed."""
+        """Run a Python module. Return its status and output."""
         return subprocess.run(
             self.argv(*words), cwd=self.path / below, env={**self.env, **env},
             capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
 
     def specd(self, *words: str, below: str = ".", **env: str) -> str:
-        """Run a command that must succeed, and return its standard output."""
+        """Run a command that must succeed. Return its standard output."""
         done = self.run(PROGRAM, "--traceback", *words, below=below, **env)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def refusal(self, *words: str, **env: str) -> str:
-        """Run a command that must fail with one sentence, and return it."""
+        """Run a command that must fail with one sentence. Return the sentence."""
         done = self.run(PROGRAM, *words, **env)
         assert (done.returncode, done.stdout) == (1, ""), done.stdout + done.stderr
         assert done.stderr.count("\n") == 1

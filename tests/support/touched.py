@@ -1,10 +1,10 @@
-"""Which test modules a change touches: `scripts/test --changed` runs them.
+"""Finds the test modules that a change affects. `scripts/test --changed` runs them.
 
-A test module is touched when a changed file is the module itself, is imported by it, directly or
+A test module is affected if a changed file is the module itself, is imported by it, directly or
 through other modules, or is a `conftest.py` above it. Handlers are found by name at run time:
 `tests/handlers/chat/test_drafts.py` counts as importing `handlers/chat/drafts.py`. A file that is
-no Python counts as the modules of its directory. The tests of the source read all files, and are
-always touched.
+not Python counts as all modules of its directory. Tests of the source read all files and are always
+affected.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ PLUGINS = (
     *("tests/support/leftovers.py", "tests/support/services.py"),
     "tests/support/chat/fixtures.py",
 )
-"""Of tests/conftest.py."""
+"""The plugins of tests/conftest.py."""
 OF_THE_SOURCE = "tests/architecture/"
 UNTRACKED = ("ls-files", "--others", "--exclude-standard")
 
 Graph = Mapping[str, set[str]]
-"""Python file of the repository -> the others that it imports."""
+"""Python file of the repository -> the other files that it imports."""
 
 
 def main() -> None:
@@ -33,13 +33,13 @@ def main() -> None:
 
 
 def changed(since: str) -> set[str]:
-    """Return the files that differ from the commit where this branch left `since`."""
+    """Return the files that differ from the merge base of this branch and `since`."""
     (base,) = _git("merge-base", since, "HEAD")
     return {*_git("diff", "--name-only", "--no-renames", base), *_git(*UNTRACKED)}
 
 
 def import_graph(root: Path = ROOT) -> Graph:
-    """Return the imports of all Python files of a checkout, wherever in a file they stand."""
+    """Return the imports of all Python files of a checkout, at any place in a file."""
     files = set(source_files(root))
     return {file: set(_imports(root, file, files)) for file in files if file.endswith(".py")}
 
@@ -51,7 +51,7 @@ def source_files(root: Path = ROOT) -> list[str]:
 
 
 def touched(change: Iterable[str], graph: Graph) -> list[str]:
-    """Return the test modules that a change of these files touches."""
+    """Return the test modules that are affected by a change of these files."""
     change = set(change)
     folders = {_folder(file) for file in change if not file.endswith(".py")} - {""}
     change |= {module for module in graph if _folder(module) in folders}
@@ -83,7 +83,7 @@ def _imports(root: Path, file: str, files: set[str]) -> Iterator[str]:
 
 
 def _needed(test: str, graph: Graph) -> set[str]:
-    """The modules that a test module imports, and where its fixtures stand."""
+    """Return the modules that a test module imports, and those of its fixtures."""
     found, new = {test}, [test]
     while new:
         more = graph[new.pop()] - found

@@ -1,15 +1,14 @@
-"""Programs of specd that start warm: forked from a process that has imported and compiled already.
+"""Starts programs of specd warm, as forks of a process that has imported and compiled everything.
 
-`python -m specd._cli.main ...` and `python -m gunicorn ...` spend one to two seconds of the
-processor before they do anything. `Popen` and `run` do what those of `subprocess` do, but the
-program begins as a fork of a process that waits for such requests, with the environment, the folder
-and the files that are asked for. It is a child of this process, as a program that was started cold.
-The program that shrinks pictures comes from a second, small process (`shrink_warm`): to import
-Pillow takes ninety milliseconds, and a test of an import shrinks ten pictures. The same picture is
-made small once.
+`python -m specd._cli.main ...` and `python -m gunicorn ...` use one to two seconds of CPU time
+before they do anything. `Popen` and `run` work like those of `subprocess`, but the program begins
+as a fork of a process that waits for such requests, with the requested environment, folder and
+files. It is a child of this process, like a program that was started cold. The program that shrinks
+images comes from a second, small process (`shrink_warm`), because importing Pillow takes ninety
+milliseconds, and a test of an import shrinks ten images. The same image is shrunk only once.
 
-A test of the start itself (imports, signals, the command line that `/proc` shows) uses
-`subprocess`, and so does one of another tree: what is not a module of this tree starts cold.
+A test of the start itself (imports, signals, the command line in `/proc`) uses `subprocess`. A
+module of another tree starts cold.
 """
 
 from __future__ import annotations
@@ -38,12 +37,12 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 MODULES = frozenset({"specd._cli.main", "gunicorn"})
-"""What may be asked for."""
+"""The modules that can start warm."""
 SHRINKING = "adapters.images.shrinking"
 PICTURES = [sys.executable, "-I", str(ROOT / "adapters/images/shrinking.py")]
-"""How `adapters.images.pictures` starts the program that shrinks pictures."""
+"""The command line of `adapters.images.pictures` for the program that shrinks images."""
 COMMANDS = ("check", "config", "doctor", "migrate", "serve", "worker")
-"""The commands of specd that are imported in advance, beside those of the services."""
+"""The commands of specd that are imported in advance, in addition to those of the services."""
 
 _SET_CHILD_SUBREAPER = 36
 _HEAD = struct.Struct("!I")
@@ -51,7 +50,7 @@ _STATUS = struct.Struct("!i")
 
 
 class Popen(subprocess.Popen[Any]):
-    """A `subprocess.Popen` whose program starts warm if it can."""
+    """A `subprocess.Popen` whose program starts warm if possible."""
 
     def _execute_child(self, *arguments: Any) -> None:
         cold = super()._execute_child  # type: ignore[misc]
@@ -94,7 +93,7 @@ def run(
     check: bool = False,
     **options: Any,
 ) -> subprocess.CompletedProcess[Any]:
-    """Return what `subprocess.run` does, of a program that starts warm if it can."""
+    """Run a program like `subprocess.run`, warm if possible."""
     if input is not None:
         options["stdin"] = subprocess.PIPE
     if capture_output:
@@ -113,8 +112,8 @@ def run(
 
 @contextmanager
 def shell() -> Iterator[str]:
-    """Yield the words that a shell script runs as `specd`, while this lasts. The program has the
-    files, the folder and the environment of the script, but is a child of this process.
+    """Yield the words that a shell script runs as `specd`, until the end of the block. The program
+    has the files, folder and environment of the script, but is a child of this process.
     """
     with tempfile.TemporaryDirectory(prefix="specd") as folder:
         place = str(Path(folder) / "s")
@@ -161,8 +160,8 @@ def _run_for(connection: socket.socket) -> None:
 
 
 def can_start(words: Sequence[Any], env: Mapping[str, str], asked: Mapping[str, Any]) -> bool:
-    """Return whether these words can begin as a fork: the same Python with the same settings of
-    itself, and a module of this tree.
+    """Return whether this command line can start as a fork: the same Python with the same settings,
+    and a module of this tree.
     """
     return (
         can_fork(asked)
@@ -174,7 +173,7 @@ def can_start(words: Sequence[Any], env: Mapping[str, str], asked: Mapping[str, 
 
 
 def can_fork(asked: Mapping[str, Any]) -> bool:
-    """Return whether a fork can have what is asked for."""
+    """Return whether a fork supports the requested options."""
     return (
         sys.platform == "linux"
         and not asked["shell"]
@@ -192,7 +191,9 @@ class _Nursery:
     """The process that forks, from the first request to the end of this process."""
 
     def __init__(self, *modules: str) -> None:
-        """It imports these modules, or what the programs of specd import if there are none."""
+        """Create a process that imports these modules, or those of specd's programs if there are
+        none.
+        """
         self._modules = modules
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -200,8 +201,8 @@ class _Nursery:
         self._owner = 0
 
     def start(self, request: dict[str, Any], files: Sequence[int]) -> int | None:
-        """Return the id of the new process, which is a child of this one; None if the process that
-        forks could not begin or has ended.
+        """Return the id of the new process, which is a child of this process, or None if the
+        forking process could not begin or has ended.
         """
         body = json.dumps(request).encode()
         with self._lock:
@@ -217,7 +218,7 @@ class _Nursery:
                     return None
 
     def _open(self) -> None:
-        # Imported here: the process that forks imports this module, and does without pytest.
+        # Imported here, because the forking process imports this module without pytest.
         from tests.support import leftovers
 
         self._socket, theirs = socket.socketpair()
@@ -234,7 +235,7 @@ class _Nursery:
         leftovers.keep(self._process.pid)
 
     def close(self) -> None:
-        """End the process that forks; what it has forked goes on."""
+        """End the forking process. Its forks continue."""
         if self._owner == os.getpid() and self._socket and self._process:
             self._socket.close()
             self._process.wait()
@@ -248,7 +249,7 @@ atexit.register(_picture_nursery.close)
 
 
 class Shrunk:
-    """What pictures were made small to, to be written once more for the same picture."""
+    """A cache of shrunk images, written again for the same image."""
 
     MOST, LARGEST = 100, 100_000
 
@@ -256,7 +257,7 @@ class Shrunk:
         self._made: dict[tuple[bytes, ...], tuple[bytes, dict[str, bytes]]] = {}
 
     def run(self, words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[Any]:
-        """Return what `run` does of the program that shrinks pictures."""
+        """Run the program that shrinks images, or write its cached result."""
         source, target, *wanted = words[len(PICTURES) :]
         if Path(source).stat().st_size > self.LARGEST:
             return run(words, **options)
@@ -277,7 +278,7 @@ class Shrunk:
 
 @contextmanager
 def shrink_warm() -> Iterator[None]:
-    """While this lasts, this process starts the program that shrinks pictures warm."""
+    """Start the program that shrinks images warm, until the end of the block."""
     from unittest import mock
 
     from adapters.images import pictures
@@ -289,8 +290,8 @@ def shrink_warm() -> Iterator[None]:
 
 @contextmanager
 def _orphans_come_here() -> Iterator[None]:
-    """While this lasts, the kernel gives orphans below this process to it and not to `init`: the
-    program is a child of a child of the process that forks, whose parent has ended.
+    """Make this process instead of `init` the parent of orphans below it, until the end of the
+    block. The program is a grandchild of the forking process, and its parent has ended.
     """
     prctl = ctypes.CDLL(None).prctl
     prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -311,7 +312,7 @@ def _exactly(connection: socket.socket, size: int) -> bytes:
 
 
 def _fork_forever(connection: socket.socket) -> None:
-    """Fork for each request until the other side ends."""
+    """Fork for each request until the connection is closed."""
     while True:
         head, files, _, _ = socket.recv_fds(connection, _HEAD.size, 3)
         if not head:
@@ -336,7 +337,7 @@ def _fork_forever(connection: socket.socket) -> None:
 
 
 def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
-    """Be the program that was asked for, to its end."""
+    """Run the requested program in this process to its end."""
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
@@ -363,7 +364,7 @@ def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
     except BaseException:
         traceback.print_exc()
     finally:
-        # As Python ends, but nothing is taken apart that the kernel takes away.
+        # Like the end of Python, without cleaning up what the kernel frees.
         with suppress(BaseException):
             threading._shutdown()  # type: ignore[attr-defined]
             atexit._run_exitfuncs()
@@ -373,8 +374,8 @@ def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
 
 
 def _prepare(modules: Sequence[str]) -> None:
-    """Import the modules; without any, import and compile what the programs of specd do, and leave
-    no trace of it.
+    """Import the modules. Without modules, import and compile those of specd's programs, and leave
+    no side effects.
     """
     import gc
     from importlib import import_module

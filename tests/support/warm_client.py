@@ -1,6 +1,6 @@
-"""The program that a shell script of a test runs as `specd`: `warm.shell` starts it warm.
+"""The program that a shell script of a test runs as `specd`. `warm.shell` starts specd warm.
 
-It imports nothing of specd's, so that it starts in a hundredth of a second.
+It imports nothing of specd, so that it starts in a hundredth of a second.
 """
 
 import os
@@ -10,9 +10,9 @@ import sys
 
 
 def main(place: str, words: list[str]) -> int:
-    """Hand the files, the words and the environment over. Return the status of the program."""
+    """Send the files, words and environment. Return the status of the program."""
     head = struct.Struct("!i")
-    # Texts without a NUL: first how many words there are, then these, the folder, the environment.
+    # Texts separated by NUL: the number of words, the words, the folder, the environment.
     variables = [f"{name}={value}" for name, value in os.environ.items()]
     body = "\0".join([str(len(words)), *words, os.getcwd(), *variables])
     sent = os.fsencode(body)

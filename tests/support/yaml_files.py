@@ -1,4 +1,6 @@
-"""YAML files of the repository, by libyaml's loader, which is ten times as fast as the pure one."""
+"""YAML files of the repository, read by libyaml's loader, which is ten times as fast as
+PyYAML's.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -9,5 +11,5 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_yaml(path: Path) -> Any:
-    """Return what the file holds."""
+    """Return the content of the file."""
     return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)

@@ -1,4 +1,4 @@
-"""Bodies that most operations of the chat service answer with."""
+"""Common response bodies of the chat service."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
-"""The chat service as one ASGI application, and a client that lets openapi-core judge its answers.
+"""The chat service as one ASGI application, and a client that validates responses by openapi-core.
 
-The application is compiled once; tests exchange database, clock and settings.
+The application is compiled once. Tests replace its database, clock and settings.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from tests.support.slow_work import WatchedDatabase
 
 BASE = "/api/v1"
 UNFORESEEN = (403, 404, 405, 408, 413, 414, 415, 431)
-"""What a path or method outside the document may answer."""
+"""The allowed statuses for a path or method outside the document."""
 
 
 class ChatApp(ServiceApp):
-    """The compiled application and the event loop its requests run on."""
+    """The compiled application, and the event loop of its requests."""
 
     def __init__(self, database: Database, clock: Clock, data_dir: Path, **settings: Any) -> None:
         self._database, self._clock = WatchedDatabase(database), Swap(clock)
@@ -71,13 +71,13 @@ class ChatApp(ServiceApp):
         super().__init__(service, self._database)
 
     def play(self, database: Database, clock: Clock) -> None:
-        """Use these from now on."""
+        """Use this database and clock from now on."""
         self._database.target, self._clock.target = database, clock
         self._polls.forget_idle()
 
     @contextmanager
     def changed(self, data_dir: Path, settings: Mapping[str, Any]) -> Iterator[None]:
-        """Change settings that requests read. Limits of requests are unused, and in `data_dir`."""
+        """Change settings that requests read. Rate limits are reset, and stored in `data_dir`."""
         service, before = self.service, self.service.rate_limit
         old = {name: getattr(self.settings, name) for name in settings}
         limits = make_rate_limit(replace(self.settings, data_dir=data_dir, **settings))
@@ -97,7 +97,7 @@ class ChatApp(ServiceApp):
 def shared_app(
     apps: list[ChatApp], database: Database, clock: Clock, factory: pytest.TempPathFactory
 ) -> ChatApp:
-    """Return the compiled application of this process, over the database and clock given."""
+    """Return the compiled application of this process, with the given database and clock."""
     if not apps:
         apps.append(ChatApp(database, clock, factory.mktemp("chat")))
     (app,) = apps
@@ -106,10 +106,10 @@ def shared_app(
 
 
 class ChatClient:
-    """Calls the service as one member, or as nobody; returns only answers the document allows.
+    """Calls the service as one member or without credentials. Returns only documented responses.
 
-    Parameters go as real clients send them: text as it is, everything else as JSON text; None is
-    left out. GET sends them in the query, the other methods in a form body.
+    Parameters are sent like those of real clients: text unchanged, everything else as JSON text.
+    None is omitted. GET sends them in the query, the other methods in a form body.
     """
 
     def __init__(self, app: ChatApp, host: str, member: Member | None = None) -> None:
@@ -122,7 +122,7 @@ class ChatClient:
         return ChatClient(self._app, member.host if member else self._host, member)
 
     def get(self, path: str, /, **parameters: Any) -> dict[str, Any]:
-        """The body of the answer, whatever its status."""
+        """Return the body of the response, regardless of its status."""
         return self.call("GET", path, parameters)
 
     def post(self, path: str, /, **parameters: Any) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class ChatClient:
         headers: Mapping[str, str] | None = None,
         host: str | None = None,
     ) -> httpx.Response:
-        """The whole answer. `content` goes out as it is instead of a form."""
+        """Return the complete response. `content` is sent unchanged instead of a form."""
         return self.at_once(
             self.build(method, path, parameters, content=content, headers=headers, host=host)
         )[0]
@@ -167,7 +167,7 @@ class ChatClient:
         headers: Mapping[str, str] | None = None,
         host: str | None = None,
     ) -> httpx.Request:
-        """A request, not yet sent."""
+        """Return an unsent request."""
         host = host or self._host
         sent = {"Host": host}
         form = urlencode(
@@ -194,7 +194,7 @@ class ChatClient:
         return request
 
     def at_once(self, *requests: httpx.Request) -> list[httpx.Response]:
-        """Send requests at the same time; their answers, all within the document."""
+        """Send requests simultaneously. Return their validated responses."""
         responses = self._app.send(*requests)
         for request, response in zip(requests, responses, strict=True):
             self._check(request, response)
@@ -212,12 +212,12 @@ class ChatClient:
         path = raw if "%2F" in raw else request.url.path  # a slash inside a parameter
         while "//" in path:
             path = path.replace("//", "/")
-        start, view, fragment = path.partition("/navigation_views/")  # which takes slashes
+        start, view, fragment = path.partition("/navigation_views/")  # accepts slashes
         path = start + view + fragment.replace("/", "%2F")
         method = request.method
         if method == "POST":
             headers = {name.lower(): value for name, value in request.headers.raw}
-            if response.status_code != 403:  # a foreign origin is refused before the body is read
+            if response.status_code != 403:  # a foreign origin is rejected before the body is read
                 method = overriding_method(request.content, headers) or method
         asked = MockRequest(
             host_url=f"http://{request.headers['Host']}",
@@ -250,13 +250,13 @@ class ChatClient:
             ) from error
 
     def check_schema(self, name: str, value: Any) -> None:
-        """Raise unless `value` fits one of the document's schemas, by its name."""
+        """Raise an error unless `value` matches one of the document's schemas, by its name."""
         components = {"components": self._app.document["components"]}
         OAS30ReadValidator({"$ref": f"#/components/schemas/{name}", **components}).validate(value)
 
 
 def _texts(value: Any) -> list[str]:
-    """What is sent for one parameter: a `Repeated` several times, text as it is, else JSON."""
+    """Return the texts sent for a parameter: several of a `Repeated`, unchanged text, or JSON."""
     if isinstance(value, Repeated):
         return list(value)
     return [value if isinstance(value, str) else stdlib_json.dumps(value)]
@@ -272,7 +272,7 @@ class SentFile:
 
 
 def _multipart(files: Mapping[str, SentFile], parameters: Mapping[str, Any]) -> tuple[bytes, str]:
-    """A body with files and other fields, and its media type."""
+    """Return a body with files and other fields, and its media type."""
     parts = [(n, (file.name, file.content, file.media_type)) for n, file in files.items()]
     fields = {
         name: _texts(value)
@@ -284,4 +284,4 @@ def _multipart(files: Mapping[str, SentFile], parameters: Mapping[str, Any]) -> 
 
 
 class Repeated(tuple[str, ...]):
-    """A parameter sent as repeated keys, as generated clients send arrays."""
+    """A parameter sent as repeated keys, like arrays by generated clients."""

@@ -1,4 +1,4 @@
-"""Bots that tests make."""
+"""Creates bots for tests, and posts to webhooks."""
 
 import json
 from collections.abc import Mapping
@@ -25,8 +25,8 @@ def post_webhook(
     headers: Mapping[str, str] = NONE,
     **query: Any,
 ) -> Any:
-    """Post to an incoming webhook as a product does: with no credentials but the key in the
-    address. A payload of bytes goes as it is.
+    """Post to an incoming webhook like a product, with only the key in the URL as credentials. A
+    payload of bytes is sent unchanged.
     """
     content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     headers = {"Content-Type": "application/json", **headers}

@@ -1,4 +1,4 @@
-"""A vendor of video calls, and the steps by which a person connects their account with it."""
+"""A vendor of video calls, and the steps by which a user connects an account with it."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ NOTICE_TOKEN = "canary: the notices' token"
 
 
 class Vendor(LocalVendor):
-    """One that counts refreshes, and whose side can be changed."""
+    """A vendor that counts refreshes, and whose state can be changed."""
 
     refreshes = 0
 
@@ -30,25 +30,25 @@ class Vendor(LocalVendor):
         return reply
 
     def expire_access_tokens(self) -> None:
-        """As if their lifetime were over; refresh tokens stay good."""
+        """Expire all access tokens. Refresh tokens stay valid."""
         with self._turn:
             for grant in self._grants:
                 grant.expires_at = 0.0
 
     def forget_users(self) -> None:
-        """As if every user had withdrawn their consent at the vendor."""
+        """Withdraw the consent of every user at the vendor."""
         with self._turn:
             self._grants.clear()
 
     @property
     def grants(self) -> int:
-        """How many consents are standing."""
+        """Return the number of current consents."""
         return len(self._grants)
 
 
 @dataclass
 class Stage:
-    """The vendor, its server, and the application that talks to it."""
+    """The vendor, its server, and the application that calls it."""
 
     vendor: Vendor
     server: LocalServer
@@ -64,7 +64,7 @@ class Stage:
         )
 
     def play(self, fault: str) -> None:
-        """Make the vendor fail in one way from now on, or in none."""
+        """Make the vendor fail in the given way from now on, or not at all."""
         self.server.fault = "none"
         self.connect()
         match fault:
@@ -77,7 +77,9 @@ class Stage:
                 self.server.fault = fault
 
     def consent(self, url: str, *, login: str = "hamlet", consent: str = "yes") -> httpx.URL:
-        """What the user does on the vendor's page; where it sends the browser back to."""
+        """Log in and consent on the vendor's page. Return the URL to which it redirects the
+        browser.
+        """
         page = httpx.get(url, trust_env=False)
         form = dict(re.findall(r'type="hidden" name="([^"]*)" value="([^"]*)"', page.text))
         form = {name: value.replace("&amp;", "&") for name, value in form.items()}
@@ -89,13 +91,13 @@ class Stage:
 
 
 def begin(client: ChatClient) -> tuple[str, str]:
-    """The vendor's page, and the cookie as the browser sends it back."""
+    """Return the URL of the vendor's page, and the cookie as the browser sends it back."""
     response = open_link(client, link_of(client))
     return response.json()["url"], response.headers["Set-Cookie"].partition(";")[0]
 
 
 def link_of(client: ChatClient) -> str:
-    """What the link that a person is given ends with."""
+    """Return the parameter `link` of the link that a user gets."""
     answer = client.get(REGISTER)
     assert answer == {**DONE, "url": answer["url"]}
     start, _, link = answer["url"].partition("?link=")
@@ -104,7 +106,7 @@ def link_of(client: ChatClient) -> str:
 
 
 def open_link(client: ChatClient, link: str, **headers: str) -> httpx.Response:
-    """What a browser is answered, which has no key."""
+    """Return the response to a browser, which has no key."""
     return client.acting_as(None).request("GET", REGISTER, {"link": link}, headers=headers)
 
 

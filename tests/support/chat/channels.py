@@ -1,4 +1,4 @@
-"""Channels for tests that are about something else: made straight in the database."""
+"""Creates channels directly in the database, for tests of other features."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -21,7 +21,8 @@ def make_channel(
     subscribers: Iterable[Member] = (),
     **over: object,
 ) -> int:
-    """The id of a new channel of Acme's: public unless told otherwise, groups as by default.
+    """Create a channel of Acme, public and with default groups unless `over` changes that. Return
+    its id.
 
     A group in `over` is a group value.
     """
@@ -57,7 +58,7 @@ def make_channel(
 
 
 def subscribe(session: Session, channel_id: int, *members: Member) -> None:
-    """Put members into a channel, again if they had left."""
+    """Subscribe members to a channel, also again."""
     for member in members:
         tie = session.get(Subscription, (channel_id, member.id))
         if tie is not None:
@@ -77,7 +78,7 @@ def subscribe(session: Session, channel_id: int, *members: Member) -> None:
 
 
 def unsubscribe(session: Session, channel_id: int, *members: Member) -> None:
-    """Take members out of a channel; their copies of messages stay."""
+    """Unsubscribe members from a channel. Their copies of messages are kept."""
     for member in members:
         tie = session.get(Subscription, (channel_id, member.id))
         assert tie is not None
@@ -86,7 +87,7 @@ def unsubscribe(session: Session, channel_id: int, *members: Member) -> None:
 
 
 def open_channel(client: ChatClient, name: str, **form: Any) -> int:
-    """Make a channel, or join it; its id."""
+    """Create or join a channel. Return its id."""
     answer = client.post("/users/me/subscriptions", subscriptions=[{"name": name}], **form)
     assert answer["result"] == "success", answer
     stream_id: int = client.get("/get_stream_id", stream=name)["stream_id"]

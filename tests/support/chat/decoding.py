@@ -1,6 +1,6 @@
-"""A small language for what a client's decoder takes: types, required and optional keys.
+"""A small language for what a client's decoder accepts: types, required and optional keys.
 
-`check(value, kind, place)` raises `Undecodable`, as the client would refuse the whole answer.
+`check(value, kind, place)` raises `Undecodable` if the client would reject the complete response.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 
 class Undecodable(AssertionError):
-    """The client refuses the answer because of the value at a place."""
+    """The client rejects the response because of the value at a place."""
 
 
 @dataclass(frozen=True)
 class Plain:
-    """A value of one of these Python types; a boolean is no number."""
+    """A value of one of these Python types. A boolean is not a number."""
 
     types: tuple[type, ...]
 
@@ -30,7 +30,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Maybe:
-    """Null, or a value of the kind."""
+    """Null or a value of the kind."""
 
     kind: Kind
 
@@ -42,7 +42,7 @@ class ListOf:
 
 @dataclass(frozen=True)
 class MapOf:
-    """An object with any keys. `by_id`: they are integers as text."""
+    """An object with any keys. If `by_id`, they are integers as text."""
 
     kind: Kind
     by_id: bool = False
@@ -50,7 +50,7 @@ class MapOf:
 
 @dataclass(frozen=True)
 class Obj:
-    """An object: keys that must be there, and keys that may be. Others do not matter."""
+    """An object with required and optional keys. Other keys are ignored."""
 
     required: Mapping[str, Kind] = field(default_factory=dict)
     optional: Mapping[str, Kind] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Hashes that Django 5.2 made of one password."""
+"""Hashes of one password created by Django 5.2."""
 
 DJANGO_PASSWORD = "to be, or not to be"
 DJANGO_HASHES = {
@@ -13,4 +13,4 @@ CHEAP_ARGON2 = (
     "argon2$argon2id$v=19$m=64,t=1,p=8$IrEUxUuSCGIQ3Ctnct2pMg$jtq"
     "Yyd01wxf4Xa+eJ/gu5U+0dCA0FO8EJ0HBfQYI9j8"
 )
-"""A hash of the same password in Django's form, which takes 64 KiB instead of 100 MiB."""
+"""A hash of the same password in Django's form that needs 64 KiB instead of 100 MiB."""

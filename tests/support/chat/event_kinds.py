@@ -1,4 +1,4 @@
-"""Every kind of event that clients can be told of."""
+"""Every kind of event that clients can receive."""
 
 import importlib
 import pkgutil
@@ -8,7 +8,7 @@ from models.chat.events.log import ClientEvent
 
 
 def list_kinds() -> list[type[ClientEvent]]:
-    """The classes of the modules of `models.chat.events`, by type and op."""
+    """Return the event classes in the modules of `models.chat.events`, by type and op."""
     package = models.chat.events
     for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)

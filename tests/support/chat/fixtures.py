@@ -1,6 +1,6 @@
-"""Fixtures of every chat test: the cast on a database of each kind, a frozen clock, clients.
+"""Fixtures of every chat test: people in a database of each kind, a frozen clock, clients.
 
-The cast is made once per kind of database; each test works on a copy. `chat` calls as Hamlet, an
+The people are created once per kind of database; each test uses a copy. `chat` calls as Hamlet, an
 ordinary member; `as_cordelia`, `as_iago` and so on call as the others, `as_nobody` without a key.
 """
 
@@ -27,7 +27,7 @@ from tests.support.postgres import Copies, PostgresServer
 from tests.support.slow_work import refused_in_units
 
 Template = tuple[str, Cast]
-"""Where the copy comes from (a file or a database's name), and who is in it."""
+"""The source of copies (a file or a database's name), and the people in it."""
 
 
 def _fill(url: str) -> Cast:
@@ -41,7 +41,7 @@ def _fill(url: str) -> Cast:
 
 @pytest.fixture(scope="session")
 def chat_sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Template:
-    """An SQLite database with the cast in it."""
+    """Create an SQLite database with the people."""
     path = tmp_path_factory.mktemp("chat") / "template.db"
     cast = _fill(f"sqlite:///{path}")
     return str(path), cast
@@ -49,7 +49,7 @@ def chat_sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Template:
 
 @pytest.fixture(scope="session")
 def chat_postgres_copies(postgres: PostgresServer) -> Iterator[tuple[Copies, Cast]]:
-    """PostgreSQL databases with the cast in them."""
+    """Yield copies of a PostgreSQL database with the people."""
     name = postgres.create()
     cast = _fill(postgres.url_of(name))
     copies = Copies(postgres, name)
@@ -73,7 +73,7 @@ def chat_postgres(chat_postgres_copies: tuple[Copies, Cast]) -> Iterator[tuple[s
 
 @pytest.fixture
 def preparation() -> Preparation | None:
-    """What a test's database holds besides the cast. Modules override it; see `prepared`."""
+    """The additional content of a test's database. Modules override it; see `prepared`."""
     return None
 
 
@@ -87,7 +87,7 @@ def preparations() -> PreparedBy:
 def chat_filled(
     request: pytest.FixtureRequest, preparation: Preparation | None
 ) -> Iterator[tuple[str, Cast]]:
-    """URL and cast of a database of the test's own, once of each kind."""
+    """Yield the URL and the people of a database for this test, once for each kind."""
     if preparation is None:
         yield request.getfixturevalue(f"chat_{_short(request.param)}")
         return
@@ -103,7 +103,7 @@ def prepared(
     chat_filled: tuple[str, Cast],
     clock: FrozenClock,
 ) -> Any:
-    """What the preparation tells of the test's database."""
+    """Return the value of the preparation for the test's database."""
     kind = chat_filled[0].partition(":")[0].partition("+")[0]
     return preparations[preparation.name, kind, clock.now()].value
 
@@ -159,21 +159,21 @@ def cast(chat_filled: tuple[str, Cast]) -> Cast:
 
 @pytest.fixture(scope="session", autouse=True)
 def cheap_hashes() -> Iterator[None]:
-    """Hash passwords in microseconds instead of 50 ms and 64 MiB."""
+    """Hash passwords in microseconds instead of with 50 ms and 64 MiB."""
     with cheap_password_hashes():
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
 def nothing_slow_in_units() -> Iterator[None]:
-    """Slow work in a write unit of the chat service fails whatever test it happens in."""
+    """Fail any test with slow work in a write unit of the chat service."""
     with refused_in_units():
         yield
 
 
 @pytest.fixture(scope="session")
 def chat_apps() -> Iterator[list[ChatApp]]:
-    """The application, once it is compiled, which takes a second and 60 MB."""
+    """Yield a list with the application, once it is compiled, which takes a second and 60 MB."""
     apps: list[ChatApp] = []
     yield apps
     for app in apps:
@@ -187,14 +187,14 @@ def chat_app(
     clock: FrozenClock,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ChatApp]:
-    """The application over this test's database and clock. The document has every event made."""
+    """Yield the application with this test's database and clock. Events must match the document."""
     yield shared_app(chat_apps, chat_database, clock, tmp_path_factory)
     assert objections(chat_database) == []
 
 
 @pytest.fixture
 def chat_app_with(chat_app: ChatApp, tmp_path: Path) -> Iterator[Callable[..., ChatApp]]:
-    """Changes settings of the application until the test ends. Its limits are unused."""
+    """Yield a function that changes settings until the test ends. Rate limits are reset."""
     with ExitStack() as changes:
 
         def change(**settings: Any) -> ChatApp:
@@ -206,59 +206,59 @@ def chat_app_with(chat_app: ChatApp, tmp_path: Path) -> Iterator[Callable[..., C
 
 @pytest.fixture
 def queues(chat_database: Database, clock: FrozenClock) -> Queues:
-    """Opens event queues of clients."""
+    """Return a factory of clients' event queues."""
     return Queues(chat_database, clock)
 
 
 @pytest.fixture
 def as_nobody(chat_app: ChatApp) -> ChatClient:
-    """Calls Acme without credentials."""
+    """Return a client of Acme without credentials."""
     return ChatClient(chat_app, "acme.example")
 
 
 @pytest.fixture
 def chat(as_nobody: ChatClient, cast: Cast) -> ChatClient:
-    """Calls as Hamlet, a member."""
+    """Return a client of Hamlet, a member."""
     return as_nobody.acting_as(cast.hamlet)
 
 
 @pytest.fixture
 def as_cordelia(as_nobody: ChatClient, cast: Cast) -> ChatClient:
-    """Calls as the owner."""
+    """Return a client of the owner."""
     return as_nobody.acting_as(cast.cordelia)
 
 
 @pytest.fixture
 def as_iago(as_nobody: ChatClient, cast: Cast) -> ChatClient:
-    """Calls as an administrator."""
+    """Return a client of an administrator."""
     return as_nobody.acting_as(cast.iago)
 
 
 @pytest.fixture
 def as_prospero(as_nobody: ChatClient, cast: Cast) -> ChatClient:
-    """Calls as a moderator."""
+    """Return a client of a moderator."""
     return as_nobody.acting_as(cast.prospero)
 
 
 @pytest.fixture
 def as_othello(as_nobody: ChatClient, cast: Cast) -> ChatClient:
-    """Calls as another member."""
+    """Return a client of another member."""
     return as_nobody.acting_as(cast.othello)
 
 
 @pytest.fixture
 def as_polonius(as_nobody: ChatClient, cast: Cast) -> ChatClient:
-    """Calls as the guest."""
+    """Return a client of the guest."""
     return as_nobody.acting_as(cast.polonius)
 
 
 @pytest.fixture
 def as_reminder(as_nobody: ChatClient, cast: Cast) -> ChatClient:
-    """Calls as Hamlet's bot."""
+    """Return a client of Hamlet's bot."""
     return as_nobody.acting_as(cast.reminder)
 
 
 @pytest.fixture
 def as_hank(as_nobody: ChatClient, cast: Cast) -> ChatClient:
-    """Calls Globex as its owner."""
+    """Return a client of the owner of Globex."""
     return as_nobody.acting_as(cast.hank)

@@ -1,5 +1,5 @@
-"""What the generated decoders of zulip-flutter (August 2026) require: one missing key, or one value
-of another type, and the app refuses the whole answer and tries again for ever.
+"""The requirements of zulip-flutter's generated decoders (August 2026). If a key is missing or a
+value has another type, the app rejects the complete response and retries forever.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ REGISTRATION: dict[str, Any] = {
         True,
     ),
 }
-"""The parameters that the app registers with."""
+"""The parameters of the app's registration."""
 
 IDS = ListOf(INT)
 GROUP_VALUE = Either((INT, Obj({"direct_members": IDS, "direct_subgroups": IDS})))
@@ -280,7 +280,7 @@ EVENTS = {
         },
     ),
 }
-"""What the app reads of an event, by type; a type that it does not know it ignores."""
+"""The parts of an event that the app reads, by type. It ignores unknown types."""
 
 
 PINGED = Obj(
@@ -291,22 +291,22 @@ PINGED = Obj(
         "presences": MapOf(PRESENCE, by_id=True),
     },
 )
-"""What it reads of the answer of `POST /users/me/presence`."""
+"""The parts that the app reads of the response of `POST /users/me/presence`."""
 
 
 def check_ping(answer: dict[str, Any]) -> None:
-    """Raise unless the app takes the answer to its report of presence."""
+    """Raise an error unless the app accepts the response to its presence report."""
     check(answer, PINGED, "ping")
 
 
 def check_event(event: dict[str, Any]) -> None:
-    """Raise unless the app takes the event: one that it refuses ends its queue."""
+    """Raise an error unless the app accepts the event. A rejected event ends its queue."""
     check(event, Obj({"id": INT, "type": TEXT}), "event")
     check(event, EVENTS.get(event["type"], Obj()), event["type"])
 
 
 def check_snapshot(snapshot: dict[str, Any]) -> None:
-    """Raise unless the app would start with the answer of `POST /register`."""
+    """Raise an error unless the app starts with the response of `POST /register`."""
     check(snapshot, SNAPSHOT, "snapshot")
     assert snapshot["zulip_feature_level"] >= LOWEST_FEATURE_LEVEL
     for key in ("realm_icon_url", "server_emoji_data_url"):

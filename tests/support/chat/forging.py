@@ -1,4 +1,4 @@
-"""Archives that lie: an honest one, of which somebody has changed something, hashes and all."""
+"""Forged archives: valid ones with a change and matching hashes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Change = Callable[[Rows], Any]
 
 
 def forge(archive: Path, target: Path, part: str, change: Change) -> Path:
-    """A copy with other rows in one file, of which the manifest says what is true."""
+    """Copy an archive with other rows in one file and a matching manifest."""
     with zipfile.ZipFile(archive) as honest:
         entries = {name: honest.read(name) for name in honest.namelist()}
     manifest = orjson.loads(entries[MANIFEST])
@@ -34,7 +34,7 @@ def forge(archive: Path, target: Path, part: str, change: Change) -> Path:
 def forge_manifest(
     archive: Path, target: Path, change: Callable[[dict[str, Any], dict[str, bytes]], Any]
 ) -> Path:
-    """A copy with another manifest, or other files."""
+    """Copy an archive with another manifest or other files."""
     with zipfile.ZipFile(archive) as honest:
         entries = {name: honest.read(name) for name in honest.namelist()}
     manifest = orjson.loads(entries[MANIFEST])
@@ -43,7 +43,7 @@ def forge_manifest(
 
 
 def forge_file(archive: Path, target: Path, folder: str, content: bytes | None) -> Path:
-    """A copy with other content of the only file in a folder; None: the file was missing."""
+    """Copy an archive with other content of a folder's only file, or without it if None."""
 
     def change(manifest: dict[str, Any], entries: dict[str, bytes]) -> None:
         (facts,) = [each for each in manifest["uploads"] if each["name"].startswith(f"{folder}/")]

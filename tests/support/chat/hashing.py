@@ -1,4 +1,4 @@
-"""Password hashes at the lowest cost, for tests in which a hash is not the subject."""
+"""Password hashes at minimum cost, for tests of other features."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,13 +9,13 @@ from models.chat.identity import passwords
 from specd.auth import Passwords
 
 SERVED = passwords.PASSWORDS
-"""What the service uses, before the suite replaces it."""
+"""The hasher of the service, before the suite replaces it."""
 CHEAP = Passwords(time_cost=1, memory_kib=8, lanes=1)
 
 
 @contextmanager
 def cheap_password_hashes() -> Iterator[None]:
-    """Make passwords' hashes at the lowest cost that argon2 permits while this lasts."""
+    """Hash passwords at the minimum cost that argon2 permits until the end of the block."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "PASSWORDS", CHEAP)
         yield

@@ -33,13 +33,13 @@ from workers.zulip_imports import NO_PASSWORDS, Loss, converted
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """A database with a store of files, and a folder for archives."""
+    """A database with a file store, and a folder for archives."""
 
     database: Database
     clock: FrozenClock
     folder: Path
     store: FileStore | None = None
-    """Where uploaded files are; else in the folder."""
+    """The store of uploaded files; by default in the folder."""
 
     @property
     def files(self) -> FileStore:
@@ -71,7 +71,7 @@ class Installation:
         self, other: Installation, *, must_keep_ids: bool = False,
         rest: Callable[[float], object] = lambda seconds: None,
     ) -> Moves:  # fmt: skip
-        """Moves of organizations from another installation to this one."""
+        """Return the moves of organizations from another installation to this one."""
         return Moves(
             Place(other.database, other.files), Place(self.database, self.files), self.imports,
             self.clock, self.folder / "moves", rest=rest,
@@ -86,7 +86,7 @@ class Installation:
         zulip_host: str | None = None,
         passwords: Mapping[str, str] = NO_PASSWORDS,
     ) -> tuple[Imported, list[Loss]]:
-        """Convert and import an export of Zulip's."""
+        """Convert and import an export of Zulip."""
         with converted(
             tarball,
             self.folder / "conversions",
@@ -101,7 +101,7 @@ class Installation:
 
 
 def store_of(app: ChatApp) -> FileStore:
-    """The files that people upload to the application."""
+    """Return the store of the application's uploaded files."""
     return build_file_store(app.settings)
 
 
@@ -109,8 +109,8 @@ def store_of(app: ChatApp) -> FileStore:
 def another_installation(
     request: pytest.FixtureRequest, folder: Path, kind: str, *, is_empty: bool = False
 ) -> Iterator[Installation]:
-    """Another installation, on a kind of database, with organizations of its own unless it is
-    empty: all ids are others.
+    """Yield another installation on a kind of database, with other organizations unless it is
+    empty. All its ids are different.
     """
     lent: Lent = request.getfixturevalue("lent")
     if kind == "sqlite":
@@ -125,7 +125,7 @@ def another_installation(
 
 
 def empty(database: Database) -> None:
-    """Remove all organizations, as if none had ever been there."""
+    """Remove all organizations and reset the ids."""
     names = [f'"{table.name}"' for table in FOLLOWED]
 
     def work(session: Session) -> None:
@@ -142,7 +142,7 @@ def empty(database: Database) -> None:
 
 
 def occupy(database: Database) -> None:
-    """Take a number of ids in each table, and the host of Acme."""
+    """Use up a number of ids in each table, and change the host of Acme."""
 
     def work(session: Session) -> None:
         for number, table in enumerate(TABLES):
@@ -156,12 +156,12 @@ def occupy(database: Database) -> None:
 
 
 def member_at(database: Database, host: str, member: Member) -> Member:
-    """The member as they are in the organization at a host, with their key there."""
+    """Return the member as in the organization at a host, with the key there."""
     return replace(person_at(database, host, member.email), name=member.name, role=member.role)
 
 
 def person_at(database: Database, host: str, email: str) -> Member:
-    """Whoever has an address in the organization at a host, with their key there."""
+    """Return the user with an address in the organization at a host, with the key there."""
     with database.reading() as reader:
         row = reader.execute(
             select(User.id, User.full_name, User.role, User.api_key_nonce, User.api_key_sha256)

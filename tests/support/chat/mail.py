@@ -11,7 +11,7 @@ from tests.support.chat.people import VAULT
 
 
 def mails(database: Database) -> list[tuple[str, str, str]]:
-    """(to, subject, text) of all mail that waits."""
+    """Return (to, subject, text) of all queued mail."""
     with database.reading() as reader:
         rows = reader.execute(select(*outbox.OUTBOX.c).order_by(Outbox.id)).all()
     return [
@@ -25,7 +25,7 @@ def mails(database: Database) -> list[tuple[str, str, str]]:
 
 
 def token_of(database: Database) -> str:
-    """From the link in the last mail."""
+    """Return the token of the link in the last mail."""
     found = re.search(
         r"http://acme\.example/api/v1/accounts/(?:confirm_new_email|join)/(\S+)",
         mails(database)[-1][2],

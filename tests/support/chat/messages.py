@@ -1,4 +1,4 @@
-"""Messages that tests send, and the events that tell of them."""
+"""Messages that tests send, and their events."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""An organization with a little of everything, for archives of it."""
+"""An organization with rows of many kinds, for archives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOUR = 3600
 
 @dataclass(frozen=True, slots=True)
 class Everything:
-    """The ids of what there is."""
+    """The ids of the created objects."""
 
     channel_id: int
     private_id: int
@@ -34,11 +34,11 @@ def _fill(stage: Stage) -> Everything:
 
 
 WITH_EVERYTHING = Preparation("everything", _fill)
-"""It is made once in a process; tests work on copies."""
+"""Created once in a process. Tests use copies."""
 
 
 def make_everything(nobody: ChatClient, cast: Cast, *, now: int) -> Everything:
-    """By the operations that people use."""
+    """Create everything by the operations of the API."""
     owner, hamlet, othello = map(nobody.acting_as, (cast.cordelia, cast.hamlet, cast.othello))
 
     def done(answer: dict[str, Any]) -> dict[str, Any]:

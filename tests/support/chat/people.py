@@ -1,4 +1,4 @@
-"""The chat cast: two organizations whose people every chat test knows by name."""
+"""The people of chat tests: two organizations with fixed names."""
 
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -24,7 +24,7 @@ CAST_MADE_AT = datetime.fromisoformat("2026-11-20T09:30:00+00:00")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody who can call the service."""
+    """A user that can call the service."""
 
     id: int
     email: str
@@ -36,8 +36,8 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Acme: an owner, an administrator, a moderator, two members, a guest, a bot of Hamlet's and
-    one who has left. Hank owns Globex, of which nobody at Acme must ever see anything.
+    """Acme has an owner, an administrator, a moderator, two members, a guest, Hamlet's bot and a
+    deactivated user. Hank owns Globex, whose data must be invisible to Acme.
     """
 
     realm_id: int
@@ -55,13 +55,13 @@ class Cast:
 
     @property
     def acme(self) -> list[Member]:
-        """Everybody at Acme but the notification bot, in order of their ids."""
+        """Return all users of Acme except the notification bot, in order of their ids."""
         members = [getattr(self, f.name) for f in fields(self)]
         return [m for m in members if isinstance(m, Member) and m.host == "acme.example"]
 
 
 def make_cast(session: Session, *, now: datetime) -> Cast:
-    """Both organizations, in an empty database: the ids are the same in every test."""
+    """Create both organizations in an empty database. The ids are the same in every test."""
     realm, owner, key = create_realm(
         session,
         KEYS,
@@ -108,7 +108,7 @@ def make_cast(session: Session, *, now: datetime) -> Cast:
         owner_name="Hank",
         now=now,
     )
-    session.info.pop(BEFORE_COMMIT)  # what led here is not what a test is about
+    session.info.pop(BEFORE_COMMIT)  # discards the events of the creation
     return Cast(
         realm_id=realm.id,
         notification_bot_id=owner.id + 1,

@@ -1,4 +1,4 @@
-"""Chat databases with more in them than the cast: filled once in a process, and copied."""
+"""Chat databases with additional content, filled once in a process and copied."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.frozen_clock import FrozenClock
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where a preparation happens: the application over a database that holds the cast."""
+    """The context of a preparation: the application and a database with the people."""
 
     app: ChatApp
     database: Database
@@ -31,7 +31,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What is done once. `fill` returns what tests want to know of it, such as ids."""
+    """Content that is created once. `fill` returns values for tests, such as ids."""
 
     name: str
     fill: Callable[[Stage], Any]
@@ -39,7 +39,7 @@ class Preparation:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A filled template. `copies` hands out the URL of a copy that nobody else has."""
+    """A filled template. `copies` yields the URL of a copy that no other test uses."""
 
     copies: Callable[[], AbstractContextManager[str]]
     cast: Cast
@@ -48,7 +48,7 @@ class Prepared:
 
     @contextmanager
     def one(self) -> Iterator[str]:
-        """The URL of a copy, with its uploaded files in the store of the application."""
+        """Yield the URL of a copy, and write its uploaded files to the application's store."""
         for path, content in self.files.items():
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ class Prepared:
 
 
 PreparedBy = dict[tuple[str, str, datetime], Prepared]
-"""By the name of the preparation, the kind of the database, and the moment on the clock."""
+"""Templates by the name of the preparation, the kind of database, and the time of the clock."""
 
 
 def store_folder(app: ChatApp) -> Path:
@@ -74,7 +74,7 @@ def files_in(folder: Path) -> set[Path]:
 def fill_at(
     url: str, preparation: Preparation, stage_of: Callable[[Database], Stage]
 ) -> tuple[Any, dict[Path, bytes]]:
-    """Fill a database. Return what the preparation tells, and the files that it has uploaded."""
+    """Fill a database. Return the preparation's value and the files that it has uploaded."""
     database = Database(url)
     try:
         stage = stage_of(database)

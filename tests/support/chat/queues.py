@@ -1,4 +1,4 @@
-"""Event queues of members, as `POST /register` opens them, without its snapshot."""
+"""Event queues of members, opened like by `POST /register` but without its snapshot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.frozen_clock import FrozenClock
 
 
 def open_queue_of(session: Session, member: Member, now: datetime, **options: Any) -> str:
-    """The id of a new queue whose first event is the next; `options` are `QueueOptions`'."""
+    """Open a queue that starts after the newest event. Return its id."""
     actor = find_actor(session, member.id)
     assert actor is not None
     return open_queue(
@@ -34,7 +34,7 @@ def open_queue_of(session: Session, member: Member, now: datetime, **options: An
 
 
 class Place:
-    """A queue of somebody, and how far they have read it."""
+    """A client's queue, and the last event that it has read."""
 
     def __init__(self, client: ChatClient, queue_id: str, seen: int) -> None:
         self.client, self.queue_id, self.seen = client, queue_id, seen
@@ -43,7 +43,7 @@ class Place:
         return {"queue_id": self.queue_id, "last_event_id": self.seen, **more}
 
     def read(self) -> list[dict[str, Any]]:
-        """What there is, without waiting; acknowledged by the next reading."""
+        """Return new events without waiting. The next read acknowledges them."""
         answer = self.client.get("/events", **self.query(dont_block=True))
         assert answer["result"] == "success", answer
         if answer["events"]:
@@ -52,7 +52,7 @@ class Place:
 
 
 class Queues:
-    """Opens queues on a test's database."""
+    """Opens queues in a test's database."""
 
     def __init__(self, database: Database, clock: FrozenClock) -> None:
         self._database, self._clock = database, clock

@@ -1,4 +1,4 @@
-"""Registering event queues."""
+"""Registers event queues."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ ALWAYS = {*DONE, *VERSIONS, "queue_id", "last_event_id", "idle_queue_timeout_sec
 
 
 def fetch(client: ChatClient, *fetch_types: str, **options: Any) -> dict[str, Any]:
-    """The keys that these fetch types bring."""
+    """Return the keys that these fetch types add to the response."""
     answer = client.post("/register", fetch_event_types=list(fetch_types), **options)
     assert answer["result"] == "success", answer
     assert answer.keys() >= ALWAYS

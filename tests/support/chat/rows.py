@@ -1,4 +1,4 @@
-"""What tests of people look up and prepare beside the API."""
+"""Reads and writes rows directly, for tests of people."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,18 +11,20 @@ from specd.db import Database
 
 
 def change_user(database: Database, user_id: int, **values: Any) -> None:
-    """Set columns of a user, as the operator would."""
+    """Set columns of a user, like an operator."""
     database.run(lambda s: s.execute(update(User).where(User.id == user_id).values(**values)))
 
 
 def user_row(database: Database, user_id: int) -> Any:
-    """The user's row, all columns."""
+    """Return the complete row of a user."""
     with database.reading() as reader:
         return reader.execute(select(User.__table__).where(User.id == user_id)).one()
 
 
 def events_of(database: Database, *types: str) -> list[dict[str, Any]]:
-    """Events of these types (all without any), oldest first; `to` has who gets them, None: all."""
+    """Return events of these types (or all), oldest first; `to` has the recipients, or None for
+    all.
+    """
     with database.reading() as reader:
         rows = reader.execute(select(Event.__table__).order_by(Event.id)).all()
     return [
@@ -39,7 +41,7 @@ def events_of(database: Database, *types: str) -> list[dict[str, Any]]:
 def audited(
     database: Database, kind: str
 ) -> list[tuple[int | None, int | None, Mapping[str, Any]]]:
-    """(actor id, user id, facts) of each audit row of a kind, oldest first."""
+    """Return (actor id, user id, facts) of each audit row of a kind, oldest first."""
     mine = select(AuditLog.__table__).where(AuditLog.kind == kind).order_by(AuditLog.id)
     with database.reading() as reader:
         rows = reader.execute(mine).all()
@@ -47,7 +49,7 @@ def audited(
 
 
 def system_groups_of(database: Database, user_id: int) -> set[str | None]:
-    """Names of the system groups the user is directly in."""
+    """Return the names of the system groups with the user as a direct member."""
     with database.reading() as reader:
         return set(
             reader.execute(
@@ -59,7 +61,9 @@ def system_groups_of(database: Database, user_id: int) -> set[str | None]:
 
 
 def make_fields(database: Database, realm_id: int) -> dict[str, int]:
-    """A profile field of each type, and one that only administrators fill in; name -> id."""
+    """Create profile fields of each type, and one only for administrators. Return their ids by
+    name.
+    """
     choices = orjson.dumps({"0": {"text": "Vim", "order": "1"}}).decode()
     fields = [
         ProfileField(realm_id=realm_id, name=name, type=number, field_data=data)

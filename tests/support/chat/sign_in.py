@@ -1,4 +1,4 @@
-"""Signing in to the chat service: its refusals, and how tests ask for them."""
+"""Calls to sign in to the chat service, and the expected errors."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def deactivate_realm(database: Database, realm_id: int) -> None:
 
 
 def refused(client: ChatClient, path: str, **form: str) -> dict[str, Any]:
-    """The body of a 401 that does not ask for HTTP Basic."""
+    """Return the body of a 401 that does not request HTTP Basic."""
     response = client.request("POST", path, form)
     assert response.status_code == 401
     assert "WWW-Authenticate" not in response.headers

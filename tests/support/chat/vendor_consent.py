@@ -1,4 +1,4 @@
-"""A person's consent at the local vendor of video calls, given as a browser would."""
+"""A user's consent at the local vendor of video calls, given like in a browser."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import httpx
 
 
 def consent(url: str, vendor_url: str, headers: Mapping[str, str]) -> dict[str, str]:
-    """What the vendor's page sends a browser back with: `code`, `state`; and the `cookie` that the
-    service at `url` gave the browser of the user whom `headers` sign in.
+    """Return the parameters of the vendor's redirect, `code` and `state`, and the `cookie` that the
+    service at `url` set for the browser of the user whom `headers` authenticate.
     """
     begun = httpx.get(f"{url}/api/v1/calls/vendor/register", headers=dict(headers))
     link = begun.json()["url"].partition("?link=")[2]

@@ -1,4 +1,4 @@
-"""Acme as an organization of a Zulip server, with what such organizations have after some years."""
+"""Acme as an organization of a Zulip server, with data that accumulates over some years."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ READ, STARRED, MENTIONED, ALERTED, HISTORICAL, PRIVATE, PUSHED = 1, 2, 8, 512, 1
 
 
 def make_acme(release: int, *, passwords: bool = True) -> ZulipExport:
-    """The export of a release. `passwords`: somebody has added their hashes."""
+    """Create the export of a release. With `passwords`, it contains added hashes."""
     export = ZulipExport(release)
     _organization(export)
     _people(export, passwords)
@@ -50,7 +50,7 @@ def make_acme(release: int, *, passwords: bool = True) -> ZulipExport:
 
 
 def _groups_of(table: str, **others: int) -> dict[str, int]:
-    """A group for each permission of a table."""
+    """Return a group for each permission of a table."""
     names = [each.name for each in columns_of(table) if each.default is None]
     permissions = [name for name in names if name.endswith("_group") or name.startswith("can_")]
     return {**dict.fromkeys(permissions, SYSTEM["role:members"]), **others}

@@ -1,4 +1,4 @@
-"""Exports as Zulip's `manage.py export` writes them, in the releases 9 to 12.
+"""Exports in the form of Zulip's `manage.py export`, in the releases 9 to 12.
 
 The tables and fields follow Zulip's models and its zerver/lib/export.py: Django's model_to_dict
 names a field of another row without `_id`, times are seconds, lists are sorted by ids. A line is
@@ -544,7 +544,7 @@ SCHEMAS: dict[str, str] = {
     "uploads/records.json": _RECORD,
 }
 EXCLUDED = {"password"}
-"""Fields that the export leaves out, and that somebody may have added."""
+"""Fields that the export omits, and that users may have added."""
 _REALM_TABLES = [name for name in SCHEMAS if name.startswith("zerver_")]
 _IN_OTHER_FILES = {"zerver_message", "zerver_usermessage", "zerver_attachment"}
 MESSAGES_IN_A_FILE = 5
@@ -552,7 +552,7 @@ MESSAGES_IN_A_FILE = 5
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A field: its default as JSON, if it has one, and its releases."""
+    """A field with its default as JSON, if it has one, and its releases."""
 
     name: str
     default: str | None
@@ -573,7 +573,7 @@ def columns_of(table: str) -> list[Column]:
 
 @dataclass
 class ZulipExport:
-    """An export of one release, to which rows and files are added."""
+    """An export of one release, to which tests add rows and files."""
 
     release: int
     tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -589,12 +589,12 @@ class ZulipExport:
         return column.first <= self.release <= column.last
 
     def fields(self, table: str) -> list[str]:
-        """The fields that this release writes."""
+        """Return the fields that this release writes."""
         return [column.name for column in columns_of(table) if self._has(column)]
 
     def add(self, table: str, **values: Any) -> dict[str, Any] | None:
-        """Add a row; values that this release does not know are left out, as is a row of a table
-        that it does not have.
+        """Add a row. Values that this release does not have are omitted, and so is a row of an
+        unknown table.
         """
         if table not in self.tables:
             return None
@@ -613,7 +613,7 @@ class ZulipExport:
         return row
 
     def contents(self) -> dict[str, bytes]:
-        """The files of the tarball, by their names in the export's folder."""
+        """Return the files of the tarball, by their names in the export's folder."""
         files = dict(self.files)
 
         def write(name: str, content: Any) -> None:
@@ -658,13 +658,13 @@ class ZulipExport:
         return files
 
     def write(self, path: Path, *, folder: str = "zulip-export-acme") -> Path:
-        """Write the tarball. A folder's files are in the order that a file system gives them."""
+        """Write the tarball, with unsorted files like from a file system."""
         return write_tarball(path, {f"{folder}/{name}": content for name, content in
                                     sorted(self.contents().items(), reverse=True)})  # fmt: skip
 
 
 def write_tarball(path: Path, files: dict[str, bytes]) -> Path:
-    """Write a tarball as GNU tar does."""
+    """Write a tarball like GNU tar."""
     with tarfile.open(path, "w:gz", format=tarfile.GNU_FORMAT) as archive:
         for name in sorted({name.rpartition("/")[0] for name in files} - {""}):
             info = tarfile.TarInfo(name)

@@ -1,5 +1,5 @@
-"""What zulip-term needs of a snapshot: it stops with a KeyError at start, or at its first screen,
-without any of these. And what it reads of reactions.
+"""The requirements of zulip-term for a snapshot, without which it stops with a KeyError at its
+start or first screen, and the parts of reactions that it reads.
 """
 
 from __future__ import annotations
@@ -135,12 +135,14 @@ FIELD = Obj({"id": INT, "name": TEXT, "type": INT, "field_data": Plain((str,))})
 
 
 def check_main(snapshot: dict[str, Any]) -> None:
-    """Raise unless the development version starts with the answer of `POST /register`."""
+    """Raise an error unless the development version starts with the response of `POST
+    /register`.
+    """
     check(snapshot, SNAPSHOT.with_keys(custom_profile_fields=ListOf(FIELD)), "snapshot")
 
 
 def check_0_7_0(snapshot: dict[str, Any]) -> None:
-    """Raise unless the released version does; it reads two settings at the top level."""
+    """Raise an error unless the released version does. It reads two settings at the top level."""
     at_top = {"twenty_four_hour_time": BOOL, "pm_content_in_desktop_notifications": BOOL}
     check(snapshot, SNAPSHOT.with_keys(**at_top), "snapshot")
 
@@ -149,7 +151,7 @@ PINGED = Obj({"presences": MapOf(PRESENCE)})
 
 
 def check_ping(answer: dict[str, Any]) -> None:
-    """Raise unless both versions read the answer of `POST /users/me/presence`."""
+    """Raise an error unless both versions read the response of `POST /users/me/presence`."""
     check(answer, PINGED, "ping")
 
 
@@ -159,5 +161,5 @@ EVENTS = {
 
 
 def check_event(event: dict[str, Any]) -> None:
-    """Raise unless both versions handle the event without an exception."""
+    """Raise an error unless both versions handle the event without an exception."""
     check(event, EVENTS.get(event["type"], Obj()), event["type"])

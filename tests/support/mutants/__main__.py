@@ -29,14 +29,14 @@ from tests.support.yaml_files import read_yaml
 
 EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
 BATCHES = (4, 12)
-"""How many of the nearest modules run first, and how many then. The others follow together."""
+"""The numbers of the nearest modules that run first and second. The others follow together."""
 MAX_MODULES = 50
 DETECTED = ("killed", "hung")
 
 
 @dataclass(kw_only=True)
 class Result:
-    """What became of a mutant: killed, hung, survived, equivalent, gone or unproven."""
+    """The outcome of a mutant: killed, hung, survived, equivalent, gone or unproven."""
 
     number: int
     mutant: Mutant
@@ -45,7 +45,7 @@ class Result:
     """The test that failed or did not end."""
     seconds: float = 0
     tests: int = 0
-    """How many tests passed before."""
+    """The number of tests that passed before."""
 
     def row(self) -> str:
         words = f"{self.number:>4}  {self.outcome:<10} {self.seconds:6.1f} s  {self.mutant}"
@@ -76,7 +76,7 @@ class Tree:
         )  # fmt: skip
 
     def change(self, mutants: Sequence[Mutant]) -> None:
-        """Bring back the source, and apply these mutants. Two of a file must not overlap."""
+        """Restore the source, and apply these mutants. Two of a file must not overlap."""
         changed = {mutant.file for mutant in mutants}
         for file in self._written - changed:
             self._write(file, (self._root / file).read_bytes())
@@ -89,7 +89,7 @@ class Tree:
         self._written = changed
 
     def run(self, request: Request) -> Report:
-        """Run tests of the tree as it is now."""
+        """Run tests of the tree in its current state."""
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.write(json.dumps(asdict(request)) + "\n")
@@ -97,7 +97,9 @@ class Tree:
         return Report(**json.loads(self._process.stdout.readline()))
 
     def _write(self, file: str, source: bytes) -> None:
-        """Write a file with a new time, since Python compiles again for a new time or size."""
+        """Write a file with a new time, because Python recompiles it if the time or
+        size differs.
+        """
         self._times += 2_000_000_000
         (self.path / file).write_bytes(source)
         os.utime(self.path / file, ns=(self._times, self._times))
@@ -136,7 +138,7 @@ def face_nearest(
 
 
 def judge(report: Report, result: Result) -> bool:
-    """Note in the result what the report says. Return whether the mutant was noticed."""
+    """Record the report in the result. Return whether the mutant was detected."""
     if report.failed:
         result.outcome, result.by = "killed", report.failed[0]
     elif report.hung:
@@ -149,8 +151,8 @@ def judge(report: Report, result: Result) -> bool:
 def face_layer(tree: Tree, survivors: list[Result], layer: str, seconds: float) -> None:
     """Run the tests of a layer with all its survivors applied.
 
-    A test that fails then runs with each survivor alone. Those with which it fails are killed, and
-    the rest of the tests runs with the others.
+    A test that fails then runs with each survivor alone. If it fails, the survivor is killed. The
+    remaining tests run with the remaining survivors.
     """
     deadline = time.monotonic() + seconds
     left = _without_overlaps(survivors)
@@ -189,9 +191,9 @@ def _without_overlaps(results: list[Result]) -> list[Result]:
 
 
 def doubt_killers(tree: Tree, results: list[Result]) -> None:
-    """Run each test that killed once more, on the source without a mutant.
+    """Run each test that killed a mutant again, without mutants.
 
-    A kill by a test that fails there as well proves nothing.
+    If the test fails again, the kill proves nothing.
     """
     tests = sorted({result.by for result in results if result.outcome == "killed"} - {""})
     tests = [test for test in tests if test.startswith("tests/")]
@@ -203,7 +205,7 @@ def doubt_killers(tree: Tree, results: list[Result]) -> None:
 
 
 def equivalent_mutants() -> dict[tuple[str, ...], str]:
-    """Return the mutants that are the same program, with the reason."""
+    """Return the mutants that do not change the program, with the reason."""
     return {
         (entry["file"], entry["function"], entry["kind"], entry["context"], entry["change"]): entry[
             "reason"
@@ -341,7 +343,7 @@ def _require_works(trees: Queue[Tree]) -> None:
 
 @contextmanager
 def _trees(root: Path, folder: Path, count: int) -> Iterator[Queue[Tree]]:
-    """Lend trees that share a PostgreSQL server."""
+    """Yield a queue of trees that share a PostgreSQL server."""
     python = root / ".venv/bin/python"
     with ExitStack() as stack:
         server = stack.enter_context(running_server())

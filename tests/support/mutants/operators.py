@@ -1,8 +1,8 @@
-"""The small changes of a source file that a test should notice.
+"""The small changes of a source file that a test should detect.
 
 A mutant replaces one piece of text: a comparison, a boolean or arithmetic operator, a number, a
-condition, a returned value, a raised error, a call whose result is not used, two arguments.
-Docstrings, annotations, formatted strings, protocols and abstract methods are left alone.
+condition, a returned value, a raised error, a call with an unused result, two arguments.
+Docstrings, annotations, formatted strings, protocols and abstract methods are unchanged.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _ARITHMETIC: dict[type[ast.operator], tuple[str, str]] = {
     ast.BitOr: ("|", "&"),
 }
 _HAVE_OWN_TYPES = frozenset({"isinstance", "issubclass", "session", "connection", "ctx"})
-"""Calls and first arguments whose exchange mypy finds."""
+"""Calls and first arguments for which mypy detects an exchange."""
 _ENDS = (ast.Raise, ast.Return, ast.Continue)
 _UNCHECKED = frozenset({"Protocol", "TypedDict"})
-"""Base classes of types that do nothing at run time."""
+"""Base classes of types without effect at run time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,16 +57,16 @@ class Mutant:
     original: str
     replacement: str
     context: str
-    """The line of the change, to find the mutant again in a later version of the file."""
+    """The line of the change, to find the mutant in a later version of the file."""
     number: int
-    """Counts the mutants of a file that are otherwise alike."""
+    """Counts otherwise identical mutants of a file."""
 
     def apply(self, source: bytes) -> bytes:
         """Return the changed file."""
         return source[: self.start] + self.replacement.encode() + source[self.end :]
 
     def identity(self) -> tuple[str, ...]:
-        """Return what stays the same while other lines of the file change."""
+        """Return the properties that are unchanged if other lines of the file change."""
         return (
             self.file, self.function, self.kind, self.original, self.replacement, self.context,
             str(self.number),
@@ -141,10 +141,10 @@ class _Finder(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Python 3.11 does not know the places of what is inside."""
+        """Skip it, because Python 3.11 does not report the positions of its parts."""
 
     def visit_Assert(self, node: ast.Assert) -> None:
-        """Assertions of the product are for mypy."""
+        """Skip it, because the product's assertions are for mypy."""
 
     def visit_Compare(self, node: ast.Compare) -> None:
         left = node.left
@@ -262,7 +262,7 @@ class _Finder(ast.NodeVisitor):
     def _replace_between(
         self, kind: str, left: ast.expr, right: ast.expr, words: tuple[str, str]
     ) -> None:
-        """Replace the operator between two operands, where parentheses and comments may be."""
+        """Replace the operator between two operands, also between parentheses and comments."""
         start, end = self._place(left)[1], self._place(right)[0]
         pattern = r"\s+".join(re.escape(word) for word in words[0].split())
         found = re.search(pattern.encode(), self._source[start:end])
@@ -296,7 +296,7 @@ def _short(text: str) -> str:
 
 
 def mutable_lines(mutants: Sequence[Mutant]) -> Iterator[tuple[int, list[Mutant]]]:
-    """Yield each line that has mutants, with them."""
+    """Yield each line that has mutants, with its mutants."""
     lines: dict[int, list[Mutant]] = {}
     for mutant in mutants:
         lines.setdefault(mutant.line, []).append(mutant)

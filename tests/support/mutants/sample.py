@@ -1,4 +1,4 @@
-"""A sample of mutants, and how to find it again in another version of the source."""
+"""A sample of mutants, and a search for it in another version of the source."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tests.support.mutants.operators import Mutant, find_mutants, is_python, mut
 
 LAYERS = ("specd", "models", "handlers", "workers", "adapters", "cli")
 LEFT_OUT = ("models/migrations/", "specd/_cli/templates/")
-"""Migrations have run long ago and are not changed; templates are no source of this program."""
+"""Migrations are old and not changed; templates are not source of this program."""
 
 
 def mutated_files(root: Path) -> list[str]:
-    """Return the files that mutants are made of, layer by layer."""
+    """Return the files to mutate, layer by layer."""
     files = [
         path.relative_to(root).as_posix()
         for layer in LAYERS
@@ -26,11 +26,11 @@ def mutated_files(root: Path) -> list[str]:
 
 
 def draw(root: Path, count: int, seed: int) -> list[Mutant]:
-    """Return `count` mutants, spread evenly over all lines that have some.
+    """Return `count` mutants, spread evenly over all lines that have mutants.
 
-    The lines stand in a row, layer by layer and file by file; it is cut into `count` equal parts,
-    and one line of each is drawn. A layer thus has its share by lines.
-    The order is random, so that the first of a sample are a sample as well.
+    The lines are ordered by layer and file, and divided into `count` equal parts. One line of each
+    part is drawn, so a layer is represented by its number of lines. The order is random, so that
+    the first mutants of a sample are a sample as well.
     """
     drawing = random.Random(seed)
     lines = [
@@ -56,7 +56,7 @@ def read_sample(path: Path) -> list[Mutant]:
 
 
 def find_again(root: Path, mutants: Sequence[Mutant]) -> list[Mutant | None]:
-    """Return each mutant as it is in this source, or None if its line is gone or different."""
+    """Return each mutant in this source, or None if its line is gone or different."""
     known: dict[tuple[str, ...], Mutant] = {}
     for file in {mutant.file for mutant in mutants}:
         if (root / file).exists():

@@ -1,4 +1,4 @@
-"""Which test modules a mutant must face, the nearest first."""
+"""Selects the test modules for a mutant, nearest first."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ LEFT_OUT = (
     "tests/contract/cost/", "tests/contract/differential/", "tests/contract/fuzz/",
     "tests/contract/prism/", "tests/contract/sdk/", "tests/live/", "tests/pages/", "tests/tools/",
 )  # fmt: skip
-"""Tests that read the source without running it, and tests of a minute each."""
+"""Tests that read the source without running it, and tests that take a minute each."""
 
 MAX_CALLS = 6
 FAR = 8
-"""The distance of a test that imports the file, but whose calls do not lead to the function."""
+"""The distance of a test that imports the file without calling the function indirectly."""
 
 Place = tuple[str, str]
-"""A file and a name that its top level or one of its classes defines."""
+"""A file, and a name defined at its top level or by one of its classes."""
 
 
 @dataclass(frozen=True)
 class Calls:
-    """Which names the definitions of each file mention."""
+    """The names that the definitions of each file mention."""
 
     mentions: dict[Place, frozenset[str]]
     users: dict[tuple[str, str], list[str]]
@@ -35,7 +35,7 @@ class Calls:
     importers: dict[str, list[str]]
 
     def callers(self, place: Place) -> Iterator[Place]:
-        """Yield the definitions that mention a name where it is known."""
+        """Yield the definitions that mention a name, in its file and in files that import it."""
         file, name = place
         for other in (file, *self.importers.get(file, ())):
             for user in self.users.get((other, name), ()):
@@ -61,8 +61,8 @@ def read_calls(root: Path, graph: Graph) -> Calls:
 def nearest_tests(mutant: Mutant, root: Path, graph: Graph, calls: Calls) -> list[str]:
     """Return the test modules that import the file of a mutant, directly or through others.
 
-    A test is nearer by each call fewer between it and the changed definition, and by each name that
-    it shares with the file. If several are as near, the smallest is first.
+    A test is nearer if fewer calls separate it from the changed definition, and if it shares more
+    names with the file. Equally near tests are ordered by size.
     """
     called = _distances_by_calls(mutant, calls)
     imported = _distances_by_imports(mutant.file, calls)
@@ -91,7 +91,7 @@ def _distances_by_calls(mutant: Mutant, calls: Calls) -> dict[str, int]:
     for place in new:
         distance = distances[place]
         files.setdefault(place[0], distance)
-        if place[0].startswith("handlers/"):  # operations are called by their paths
+        if place[0].startswith("handlers/"):  # tests call operations by their paths
             head, _, tail = place[0].rpartition("/")
             files.setdefault(f"tests/{head}/test_{tail}", distance + 1)
         if distance < MAX_CALLS:
@@ -113,7 +113,7 @@ def _distances_by_imports(file: str, calls: Calls) -> dict[str, int]:
 
 
 def _defined_names(mutant: Mutant) -> list[str]:
-    """Return what is called when the mutant runs: a function, a class, an assigned name."""
+    """Return the names that run the mutant: a function, a class, an assigned name."""
     names = [name for name in mutant.function.split(".") if name]
     if not names:
         return [mutant.context.split("=")[0].split(":")[0].strip()]
@@ -144,7 +144,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _common(test: str, file: str) -> int:
-    """Return how many names they share, of a layer, a package or a module.
+    """Return how many names of a layer, a package or a module they share.
 
     The module counts twice.
     """

@@ -1,7 +1,7 @@
-"""A process that has imported the libraries and runs test modules in forks of itself.
+"""A process that has imported the libraries, and runs test modules in forks.
 
-It reads one request per line and writes one answer per line. Only libraries are imported before a
-fork: each fork imports the product anew, with the mutant in it.
+It reads one request per line and writes one response per line. Only libraries are imported before a
+fork, so that each fork imports the product with the mutant.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ LIBRARIES = (
     "tenacity", "uvicorn", "web3",
 )  # fmt: skip
 IMPORTED = ("-W", "ignore:Module already imported so cannot be rewritten")
-"""pytest cannot rewrite assertions of libraries that are also plugins of it."""
+"""pytest cannot rewrite assertions of libraries that are also its plugins."""
 GRACE_S = 20
 HUNG_S = 45.0
-"""A test that has run for as long when the time is over is hung. Others take some seconds."""
+"""A test is hung if it has run at least this long when the time is over. Others take seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What to run: test modules or tests, in this order, for at most some seconds."""
+    """Test modules or tests to run in this order, for at most some seconds."""
 
     tests: list[str]
     seconds: float
@@ -48,7 +48,7 @@ class Request:
 
 @dataclass(kw_only=True)
 class Report:
-    """What came of a request."""
+    """The result of a request."""
 
     seconds: float = 0
     passed: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Report:
 
 
 class _Watcher:
-    """Writes down what happens, and sorts the tests: modules as asked for, SQLite first."""
+    """Records results, and sorts the tests: modules in the requested order, SQLite first."""
 
     def __init__(self, request: Request, notes: Path) -> None:
         self._places = {test: number for number, test in enumerate(request.tests)}

@@ -1,4 +1,4 @@
-"""The payment service as one ASGI application whose database, clock and chain tests exchange."""
+"""The payment service as one ASGI application with a replaceable database, clock and chain."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -24,7 +24,7 @@ _USUAL: dict[str, Any] = {
 
 
 class FakeGateway:
-    """A chain gateway by script: which chains are configured, and whether they are healthy."""
+    """A scripted chain gateway: which chains are configured, and whether they are healthy."""
 
     def __init__(self) -> None:
         self.configured = {31337}
@@ -48,7 +48,7 @@ class FakeGateway:
 
 
 class FakeDevelopmentChains:
-    """What was made to happen on the chain. `refusal`: why its node refuses the next acts."""
+    """Records actions on the chain. `refusal` is why its node rejects the next actions."""
 
     def __init__(self) -> None:
         self.refusal: str | None = None
@@ -113,7 +113,7 @@ class FakeDevelopmentChains:
 
 
 class PaymentApp(ServiceApp):
-    """The compiled application and the event loop its requests run on."""
+    """The compiled application, and the event loop of its requests."""
 
     def __init__(
         self, database: Database, clock: Clock, chain: FakeGateway, **settings: Any
@@ -138,19 +138,19 @@ class PaymentApp(ServiceApp):
         super().__init__(service, self._database)
 
     def play(self, database: Database, clock: Clock, chain: FakeGateway) -> None:
-        """Use these from now on."""
+        """Use this database, clock and chain from now on."""
         self._database.target, self._clock.target, self._chain.target = database, clock, chain
         self._receivers.target = ScriptedReceivers()
         self._development.target = FakeDevelopmentChains()
 
     @property
     def receivers(self) -> ScriptedReceivers:
-        """Who is posted to in the present test."""
+        """Return the webhook receivers of the current test."""
         receivers: ScriptedReceivers = self._receivers.target
         return receivers
 
     @property
     def development(self) -> FakeDevelopmentChains:
-        """What is made to happen on chains in the present test."""
+        """Return the development chains of the current test."""
         development: FakeDevelopmentChains = self._development.target
         return development

@@ -1,4 +1,4 @@
-"""What can be made to happen on a development chain, on a scripted chain in memory."""
+"""The actions of a development chain on a scripted chain in memory."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -54,6 +54,6 @@ class ChainInMemory:
         return await self.head(chain_id)
 
     def _next(self, after_s: int | None) -> datetime:
-        """Return the time of the next block, as a node dates it that is to be later than that."""
+        """Return the time of the next block, which is later than `after_s`."""
         newest = int(self.chain.head().timestamp.timestamp())
         return datetime.fromtimestamp(max(newest, after_s or 0) + 1, UTC)

@@ -1,6 +1,6 @@
-"""The cast: two merchants with their keys, methods and invoices, made by plain functions.
+"""Creates two merchants with their keys, methods and invoices.
 
-Ada sells books, Ben sells records; neither may ever see the other's invoices.
+Ada sells books, Ben sells records. Neither may ever see the other's invoices.
 """
 
 import hashlib
@@ -101,8 +101,8 @@ def make_invoice(
     lifetime: timedelta = LIFETIME,
     is_reread: bool = True,
 ) -> InvoiceView:
-    """An invoice. `is_reread`: as if the watcher had read its blocks a second time already, without
-    which it would not expire for good.
+    """Create an invoice. `is_reread` sets the state after the watcher's second read of its blocks,
+    without which it would not finally expire.
     """
     order = invoices.check_order(
         session,
@@ -158,7 +158,7 @@ def make_payment(
     block_hash: str | None = None,
     status: str = "pending",
 ) -> Payment:
-    """A transfer as the watcher writes it down, before it settles the invoice."""
+    """Store a transfer like the watcher, before the settlement of its invoice."""
     payment = Payment(
         invoice_id=invoice_id,
         chain_id=CHAIN_ID,
@@ -187,7 +187,7 @@ def pay(
     block_number: int = 100,
     head_number: int | None = None,
 ) -> Payment:
-    """One transfer, the chain's new head, and the settlement, in one transaction."""
+    """Store one transfer and the chain's new head, and settle the invoice, in one transaction."""
 
     def work(session: Session) -> Payment:
         head = block_number if head_number is None else head_number
@@ -200,7 +200,7 @@ def pay(
 
 
 def set_head(session: Session, *, head_number: int, at: datetime) -> None:
-    """The watcher has read the chain up to this block."""
+    """Record that the watcher has read the chain up to this block."""
     session.merge(
         ChainHead(
             chain_id=CHAIN_ID,

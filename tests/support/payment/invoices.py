@@ -1,4 +1,4 @@
-"""Requests of the payment service's tests about invoices, and what they are answered."""
+"""Requests about invoices for tests of the payment service, and the expected responses."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def count(database: Database, table: type) -> int:
 
 
 def error(response: httpx.Response) -> tuple[int, str, list[str]]:
-    """Status, code, and where the details point."""
+    """Return the status, the code, and the paths of the details."""
     body = response.json()
     assert body["request_id"]
     return response.status_code, body["code"], [detail["path"] for detail in body["details"]]

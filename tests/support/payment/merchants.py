@@ -1,7 +1,7 @@
-"""Merchants that follow the documents to the letter, each with one source of facts.
+"""Merchants that follow the documents exactly, each with one data source.
 
 `EventMerchant` reads GET /v1/events, `ListMerchant` keeps a copy of GET /v1/invoices, and
-`ExportMerchant` has the export of payments alone. None of them shares code with the service.
+`ExportMerchant` uses only the export of payments. None of them shares code with the service.
 """
 
 import csv
@@ -14,11 +14,11 @@ from tests.support.contract import ContractClient
 
 MINUTE_MS = 60_000
 PaymentKey = tuple[str, str, int]
-"""What names a payment: the hash of its block, its transaction, and its log index."""
+"""The identity of a payment: the hash of its block, its transaction, and its log index."""
 
 
 class Merchant:
-    """Orders that were fulfilled, the atoms due of each, and the payments of each invoice."""
+    """The fulfilled orders, the atoms due for each, and the payments of each invoice."""
 
     def __init__(self, api: ContractClient) -> None:
         self.api = api
@@ -28,32 +28,32 @@ class Merchant:
         self.payments: defaultdict[str, dict[PaymentKey, int]] = defaultdict(dict)
 
     def read(self) -> None:
-        """Read what is new."""
+        """Read new data."""
         raise NotImplementedError
 
     def fulfil(self, order: str) -> None:
-        """Hand out the goods, once for each order."""
+        """Fulfil an order once."""
         if not self.fulfilled[order]:
             self.fulfilled[order] += 1
 
     def note_order(self, invoice: dict[str, Any]) -> str:
-        """Keep what is due of an order; return its name."""
+        """Record the amount due for an order. Return its name."""
         order: str = invoice["external_order_id"]
         self.order_of[invoice["id"]], self.due[order] = order, int(invoice["amount"])
         return order
 
     def held(self, invoice_id: str) -> int:
-        """Return the atoms that an invoice has."""
+        """Return the total atoms of an invoice."""
         return sum(self.payments[invoice_id].values())
 
     def owed(self, order: str) -> int:
-        """Return the atoms that belong to the shopper: no goods were handed out for them."""
+        """Return the atoms that belong to the shopper, because they paid for no goods."""
         held = sum(self.held(each) for each, its in self.order_of.items() if its == order)
         return max(0, held - self.due[order] * self.fulfilled[order])
 
 
 class EventMerchant(Merchant):
-    """Reads events after the last one, and does what the table of events says."""
+    """Reads events after the last one, and acts by the table of events."""
 
     def __init__(self, api: ContractClient, *, limit: int = 7) -> None:
         super().__init__(api)
@@ -81,13 +81,13 @@ class EventMerchant(Merchant):
         elif event["type"] == "invoice.paid":
             self.reasons[order] += 1
             self.fulfil(order)
-        if payment is None:  # the payments of one change come first
+        if payment is None:  # the payment events of a change come first
             counted = int(invoice["amount_paid"]) + int(invoice["amount_pending"])
             assert self.held(invoice["id"]) == counted, event["type"]
 
 
 class ListMerchant(Merchant):
-    """Keeps a copy of all invoices as the section on pages says, and fulfils what is paid."""
+    """Keeps a copy of all invoices as the section on pages describes, and fulfils paid ones."""
 
     def __init__(self, api: ContractClient, *, limit: int = 3) -> None:
         super().__init__(api)
@@ -112,7 +112,7 @@ class ListMerchant(Merchant):
                 self.fulfil(order)
 
     def list(self, filters: str = "") -> Iterator[dict[str, Any]]:
-        """Yield all invoices that pass the filters."""
+        """Yield all invoices that match the filters."""
         cursor = ""
         while True:
             page = self.api.get(f"/v1/invoices?limit={self._limit}{filters}{cursor}").json()
@@ -123,7 +123,7 @@ class ListMerchant(Merchant):
 
 
 class ExportMerchant(Merchant):
-    """Reads the export of payments, which says nothing of orders without payments."""
+    """Reads the export of payments, which omits orders without payments."""
 
     def read(self) -> None:
         text = self.api.get("/v1/payments.csv?order=asc").text.removeprefix("\ufeff")

@@ -1,4 +1,4 @@
-"""Which scenarios show which mistake of a shop."""
+"""The scenarios that detect each mistake of a shop."""
 
 from models.payment.test_helpers.scenarios import CATALOGUE
 from tests.live.small_shop import (
@@ -18,4 +18,4 @@ FAILING = {
     KEEPS_LATE: {"late", "expired_then_paid", "canceled_then_paid", "partial_then_expired"},
     DOES_NOTHING: set(CATALOGUE) - {"abandoned", "reorganised_before_paid"},
 }
-"""The scenarios that a shop with a mistake fails, by themselves."""
+"""The scenarios that a shop fails because of each mistake alone."""

@@ -1,4 +1,4 @@
-"""What an invoice can be, and where a settlement may lead: the state machine as tests check it."""
+"""The states of an invoice and the transitions of a settlement, as checked by tests."""
 
 from collections.abc import Mapping
 
@@ -24,8 +24,9 @@ STATES = frozenset(
         *((CANCELED, exception) for exception in (NONE, LATE)),
     }
 )
-"""Every pair of status and exception that an invoice can have. `unpaid`, `late`: the chain dates a
-payment after the expiry while the service's clock has not come so far."""
+"""Every pair of status and exception that an invoice can have. `unpaid` with `late`: the chain
+dates a payment after the expiry, which the service's clock has not reached yet.
+"""
 
 TRANSITIONS: Mapping[str, frozenset[str]] = {
     UNPAID: frozenset({UNPAID, PROCESSING, PAID, EXPIRED, CANCELED}),
@@ -34,8 +35,8 @@ TRANSITIONS: Mapping[str, frozenset[str]] = {
     EXPIRED: frozenset({EXPIRED, UNPAID, PROCESSING, PAID}),
     CANCELED: frozenset({CANCELED}),
 }
-"""Where one settlement may lead. One step may pass through several rows of the table in
-`models/payment/lifecycle.py` (a watcher that was down sees the confirmed payment at once). Out of
-`expired` only a reorganisation leads: it can move a payment into a block before `expires_at`, or
-take back the chain's time.
+"""The transitions of one settlement. One step may pass through several rows of the table in
+`models/payment/lifecycle.py`: after downtime, a watcher sees the confirmed payment immediately.
+Only a reorganization leaves `expired`: it can move a payment into a block before `expires_at`, or
+move the chain's time back.
 """

@@ -1,8 +1,7 @@
-"""Everything that can happen to an invoice, as steps of a story that a test tells.
+"""The events in the life of an invoice, as steps of a story.
 
-A `Story` is the chain, the clock and the merchant of one invoice. `STEPS` are all that can happen;
-`settle` is what the life cycle makes of it, and `find_stories` has one story for each state that
-can be reached.
+A `Story` is the chain, the clock and the merchant of one invoice. `STEPS` are all possible events.
+`settle` applies the life cycle, and `find_stories` returns one story for each reachable state.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -35,7 +34,7 @@ class StoryPayment:
 
 @dataclass
 class Story:
-    """What has happened so far. It is an invoice as the life cycle wants to know it, too."""
+    """The events so far. It implements the invoice's side of the life cycle too."""
 
     payments: list[StoryPayment] = field(default_factory=list)
     head: int = 100
@@ -56,7 +55,7 @@ class Story:
 
     @property
     def living(self) -> list[int]:
-        """The places of the payments whose blocks are part of the chain."""
+        """The indexes of the payments whose blocks are part of the chain."""
         return [at for at, each in enumerate(self.payments) if each.status != "orphaned"]
 
     @property
@@ -72,11 +71,11 @@ class Story:
         self.payments.append(StoryPayment(amount, tx_hash, self.head, block, at))
 
     def drop(self, at: int) -> None:
-        """A reorganisation drops the block of a payment."""
+        """Drop the block of a payment in a reorganization."""
         self.payments[at] = replace(self.payments[at], status="orphaned")
 
     def settle(self) -> Settlement:
-        """Let the life cycle look, as the watcher does after each step."""
+        """Apply the life cycle, like the watcher after each step."""
         result = lifecycle.settle(
             self,
             self.payments,
@@ -100,7 +99,7 @@ def _drop_all(story: Story) -> None:
 
 
 def _move_newest(story: Story) -> None:
-    """The transaction is mined again, in another block."""
+    """Mine the newest payment's transaction again, in another block."""
     if story.living:
         moved = story.payments[story.living[-1]]
         story.drop(story.living[-1])
@@ -108,7 +107,7 @@ def _move_newest(story: Story) -> None:
 
 
 def _bring_back(story: Story) -> None:
-    """The dropped block is part of the chain again."""
+    """Make dropped blocks part of the chain again."""
     for at, each in enumerate(story.payments):
         if each.status == "orphaned":
             story.payments[at] = replace(each, status="pending")
@@ -159,7 +158,7 @@ def tell(steps: tuple[str, ...]) -> Story:
 
 @cache
 def find_stories(longest: int = 4) -> Mapping[State, tuple[str, ...]]:
-    """Return a shortest story for each state that stories of so many steps reach."""
+    """Return a shortest story for each state that stories of up to `longest` steps reach."""
     found: dict[State, tuple[str, ...]] = {Story().state: ()}
     for steps in all_steps(longest):
         found.setdefault(tell(steps).state, steps)
@@ -167,7 +166,7 @@ def find_stories(longest: int = 4) -> Mapping[State, tuple[str, ...]]:
 
 
 def all_steps(longest: int) -> Iterator[tuple[str, ...]]:
-    """Yield every sequence of steps, the shorter ones first."""
+    """Yield every sequence of steps, shorter ones first."""
     ends: list[tuple[str, ...]] = [()]
     for _ in range(longest):
         ends = [(*steps, step) for steps in ends for step in STEPS]

@@ -1,4 +1,4 @@
-""""""
+"""Creates webhook endpoints for tests."""
 
 from typing import Any
 
