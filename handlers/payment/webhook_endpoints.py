@@ -153,8 +153,8 @@ def redeliver_webhook_event(ctx: Context, *, id_: str, event_id: str) -> types.W
 async def _find_problem(ctx: Context, url: str) -> str | None:
     """Return why nothing may be posted to the address, or None if it is allowed.
 
-    The caller raises the error inside the idempotent write, so that a repeated request gets its
-    first response even if the name resolves differently now.
+    When an endpoint is created, the error is raised inside the idempotent write, so that a repeated
+    request gets its first response even if the name resolves differently now.
     """
     try:
         await ctx.adapters.webhooks.sender.check(url)
@@ -164,8 +164,8 @@ async def _find_problem(ctx: Context, url: str) -> str | None:
 
 
 def _opened(ctx: Context, response: Response) -> Response:
-    """Return the response with the opened secret. It is stored sealed, so that replays
-    open it too.
+    """Return the response with the secret in plain text. The response that is stored for an
+    idempotency key contains the sealed secret, which a replay opens again.
     """
     body = orjson.loads(response.body)
     if "secret" in body:

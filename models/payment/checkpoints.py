@@ -61,9 +61,7 @@ _CHECKPOINT = (
 
 
 class CheckpointMoved(Exception):
-    """Another watcher has written since this checkpoint was read, so writes based on it
-    are void.
-    """
+    """Another watcher has written since this checkpoint was read; writes based on it are void."""
 
 
 def find_checkpoint(reader: Connection | Session, chain_id: int) -> Checkpoint | None:

@@ -108,7 +108,7 @@ class InvoiceOverpaid(InvoiceChanged, type="invoice.overpaid"):
 
 
 class InvoiceExpired(InvoiceChanged, type="invoice.expired"):
-    """The invoice expired before the amount arrived on time."""
+    """The payment window of an unpaid invoice has closed."""
 
 
 class InvoiceCanceled(InvoiceChanged, type="invoice.canceled"):

@@ -245,7 +245,9 @@ def _found(
     now: datetime,
     having: Sequence[ColumnElement[bool]],
 ) -> _Part:
-    """Return a part that an index by age finds, where that filter matches few invoices."""
+    """Return the part for a filter that matches few invoices. They are read in the order of the
+    index, or found by it and sorted if the list is ordered by change.
+    """
     if wanted.updated_from is None:
         return _Part(index, first, having)
     found = select(_its.id).where(index.rows(*first)).order_by(*index.ascending).limit(_ALL)

@@ -111,9 +111,7 @@ class InvoiceView:
 
     @property
     def amount_tolerated(self) -> int:
-        """The missing atoms that the tolerance covers if the invoice is processing or
-        paid, else 0.
-        """
+        """The missing atoms that the tolerance covers, or 0 if it does not apply."""
         return self.amount_remaining if self.status in lifecycle.RECEIVED else 0
 
     @property

@@ -2,8 +2,8 @@
 
 The time of receipt is when the service stored the payment (`detected_at`), so a new payment never
 adds a line to a past period, even if its block is older. A payment is left out while its block is
-dropped by a reorganization; if the block returns, the payment has its first time of receipt. An
-index finds a page regardless of the number of payments.
+dropped by a reorganization; if the block returns, the payment keeps its first time of
+receipt. An index finds a page regardless of the number of payments.
 """
 
 from collections.abc import Sequence

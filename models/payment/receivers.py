@@ -274,7 +274,7 @@ def read_anew(
 
     The first applies to unpaid invoices that expired before `expired_at`, the second, with
     `ended_at`, to all invoices whose monitoring ended before it; each call handles up to
-    `READ_ANEW_AT_ONCE` of both. Meanwhile they are also read together with the others.
+    `READ_ANEW_AT_ONCE` of each. Meanwhile they are also read together with the others.
     """
     start = func.coalesce(Invoice.creation_block + 1, UNREAD)
     joined = Invoice.catch_up_block.is_(None)

@@ -132,7 +132,7 @@ def apply_settlement(
 
 
 def _may_expire(invoice: Invoice) -> bool:
-    """Return whether the last rescan of its blocks is complete, or it has already expired."""
+    """Return whether a full rescan of its blocks is complete, or it has already expired."""
     return invoice.status == lifecycle.EXPIRED or (
         invoice.rereads > 0 and invoice.reread_block is None
     )

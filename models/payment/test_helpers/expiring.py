@@ -15,8 +15,7 @@ def end_time(session: Session, *, project_id: str, invoice_id: str, now: datetim
     """Expire an unpaid invoice now, and return its expiry. If it has already expired, nothing
     changes. The watcher and the expiry worker then act as after the normal lifetime.
 
-    Payments that have arrived stay on time: the expiry is never before the block of a payment that
-    counts.
+    Payments that arrived on time stay on time: the new expiry is never before their blocks.
 
     Raise `InvoiceDoesNotExist` or `InvoiceNotExpirable`.
     """

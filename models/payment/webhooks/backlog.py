@@ -22,7 +22,7 @@ _is_served = and_(_ENDPOINT.c.status == ENABLED, _ENDPOINT.c.deleted_at.is_(None
 class Backlog:
     """`due` is the number of messages that could be sent now, at most `MAX_COUNTED`. `failing` is
     the number of enabled endpoints whose last attempt failed. `oldest` is the longest wait of a
-    message that is due or not queued yet, for endpoints that are not failing.
+    message that is due or not queued yet, for endpoints that are neither failing nor paused.
     """
 
     due: int

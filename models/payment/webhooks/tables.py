@@ -52,7 +52,8 @@ class WebhookSecret(PaymentBase):
 
 
 class WebhookDelivery(PaymentBase):
-    """One event for one endpoint. Open until `closed_at`, when `outcome` is set.
+    """One event for one endpoint. It is open while `closed_at` is null. `outcome` is null until the
+    event is delivered, given up or unwanted.
 
     Of the open deliveries of one invoice to one endpoint, the oldest has a `next_try_at`. The
     others wait, unless a request has sent one out of order (`redelivered`). A closed delivery that
