@@ -1,4 +1,4 @@
-"""Webhooks sent as by a script: httpx, asyncio.gather, everything in memory.
+"""Webhooks sent by a simple script: httpx, asyncio.gather, everything in memory.
 
 It stores nothing, retries nothing and keeps no order. It measures only the cost of signing and
 posting, the upper limit of a sender in one process.

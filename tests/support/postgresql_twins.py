@@ -29,8 +29,7 @@ from tests.support.app import ServiceApp
 FOLDERS = (
     "tests/handlers/", "tests/contract/authorization/", "tests/contract/inert_text/",
     "tests/models/payment/test_accounts.py",
-    # This tests a single worker; tests/workers/test_watcher_interleavings.py tests several, on
-    # both.
+    # One worker only. Several workers run on both: tests/workers/test_watcher_interleavings.py.
     "tests/workers/test_bot_webhooks.py", "tests/workers/test_chain_watcher.py",
     "tests/workers/test_counted_transfers.py", "tests/workers/test_hostile_archives.py",
     "tests/workers/test_imports.py", "tests/workers/test_invoice_expiry.py",

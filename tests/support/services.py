@@ -83,8 +83,7 @@ def payment_apps() -> Iterator[list[PaymentApp]]:
     """Yield a list with the application, once it is compiled."""
     with Path(os.devnull).open("wb") as nowhere:
         logs.configure("info", secrets=SHAPES, stream=nowhere)
-        # A cached logger keeps the processors of its first use, and tests could not capture its
-        # lines.
+        # A cached logger keeps the processors of its first use, so tests could not capture its log.
         structlog.configure(cache_logger_on_first_use=False)
         apps: list[PaymentApp] = []
         yield apps

@@ -51,7 +51,7 @@ class Stranger:
 
     def argv(self, *words: str) -> list[str]:
         """Return the command line of a Python module. It ignores editable installations, and cannot
-        import from the working directory, like a console script.
+        import from the working directory, just like a console script.
         """
         return [sys.executable, "-S", "-P", "-W", "ignore", "-m", *words]
 

@@ -284,4 +284,4 @@ def _multipart(files: Mapping[str, SentFile], parameters: Mapping[str, Any]) -> 
 
 
 class Repeated(tuple[str, ...]):
-    """A parameter sent as repeated keys, like arrays by generated clients."""
+    """A parameter sent as repeated keys, the form of arrays in generated clients."""

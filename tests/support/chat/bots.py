@@ -25,8 +25,8 @@ def post_webhook(
     headers: Mapping[str, str] = NONE,
     **query: Any,
 ) -> Any:
-    """Post to an incoming webhook like a product, with only the key in the URL as credentials. A
-    payload of bytes is sent unchanged.
+    """Post to an incoming webhook as a product does, with only the key in the URL as credentials.
+    A payload of bytes is sent unchanged.
     """
     content = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
     headers = {"Content-Type": "application/json", **headers}

@@ -1,4 +1,4 @@
-"""Event queues of members, opened like by `POST /register` but without its snapshot."""
+"""Opens event queues of members without the snapshot of `POST /register`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's consent at the local vendor of video calls, given like in a browser."""
+"""A user's consent at the local vendor of video calls, given through its web pages."""
 
 from __future__ import annotations
 

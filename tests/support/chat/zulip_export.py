@@ -658,7 +658,7 @@ class ZulipExport:
         return files
 
     def write(self, path: Path, *, folder: str = "zulip-export-acme") -> Path:
-        """Write the tarball, with unsorted files like from a file system."""
+        """Write the tarball. The files are not sorted, because a file system does not sort them."""
         return write_tarball(path, {f"{folder}/{name}": content for name, content in
                                     sorted(self.contents().items(), reverse=True)})  # fmt: skip
 
