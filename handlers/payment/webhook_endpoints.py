@@ -19,6 +19,7 @@ from models.webhooks import signing
 from models.webhooks.addresses import AddressRefused
 from specd import Response, encode, idempotent
 from specd.db import UtcMs
+from specd.errors import InvalidRequest, Violation
 
 
 def list_webhook_endpoints(ctx: Context) -> types.WebhookEndpointList:
@@ -165,13 +166,18 @@ async def _find_problem(ctx: Context, url: str) -> str | None:
 
 def _opened(ctx: Context, response: Response) -> Response:
     """Return the response with the secret in plain text. The response that is stored for an
-    idempotency key contains the sealed secret, which a replay opens again.
+    idempotency key contains the sealed secret, which a replay opens again. Raise
+    `InvalidRequest` if the service has lost the secret under which it was sealed.
     """
     body = orjson.loads(response.body)
     if "secret" in body:
-        (body["secret"],) = signing_secrets.open_sealed(
+        opened = signing_secrets.open_sealed(
             ctx.adapters.webhooks.vault, body["id"], [body["secret"]]
         )
+        if not opened:
+            lost = "the secret that the first request returned is lost: rotate it"
+            raise InvalidRequest([Violation("/header/Idempotency-Key", lost)])
+        (body["secret"],) = opened
         response.body = encode(body)
     return response
 

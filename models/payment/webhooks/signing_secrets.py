@@ -4,9 +4,11 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
+import orjson
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from models.payment.tables import IdempotencyKey
 from models.payment.webhooks.tables import WebhookSecret
 from models.payment.webhooks.vault import WebhookVault, purpose_of
 from models.webhooks import signing
@@ -14,6 +16,9 @@ from specd.db import Db, table_of
 
 SECRETS_MAX = 5
 """The maximum number of secrets that sign together. Another rotation deletes the oldest."""
+
+CREATION = "create_webhook_endpoint"
+"""The operation whose stored responses contain a sealed secret."""
 
 _TABLE = table_of(WebhookSecret)
 
@@ -84,15 +89,32 @@ def open_sealed(vault: WebhookVault, endpoint_id: str, sealed: Sequence[str]) ->
 
 
 def reseal(session: Session, vault: WebhookVault) -> int:
-    """Seal all secrets under the current secret of the service. Return how many changed."""
+    """Seal all secrets under the current secret of the service, also those in responses that are
+    stored for idempotency keys. Return how many secrets of endpoints changed.
+    """
     changed = 0
     for row in session.scalars(select(WebhookSecret).with_for_update()):
-        purpose = purpose_of(row.endpoint_id)
-        if vault.is_present(row.sealed, purpose=purpose):
-            continue
-        text = vault.open(row.sealed, purpose=purpose)
-        if text is not None:
-            row.sealed = vault.seal(text, purpose=purpose)
+        resealed = _resealed(vault, row.endpoint_id, row.sealed)
+        if resealed != row.sealed:
+            row.sealed = resealed
             changed += 1
+    created = select(IdempotencyKey).where(
+        IdempotencyKey.operation == CREATION, IdempotencyKey.status == 201
+    )
+    for key in session.scalars(created.with_for_update()):
+        body = orjson.loads(key.body)
+        body["secret"] = _resealed(vault, body["id"], body["secret"])
+        key.body = orjson.dumps(body)
     session.flush()
     return changed
+
+
+def _resealed(vault: WebhookVault, endpoint_id: str, sealed: str) -> str:
+    """Return a secret sealed under the current secret of the service. If it was sealed under an
+    unknown one, return it as it is.
+    """
+    purpose = purpose_of(endpoint_id)
+    if vault.is_present(sealed, purpose=purpose):
+        return sealed
+    text = vault.open(sealed, purpose=purpose)
+    return sealed if text is None else vault.seal(text, purpose=purpose)

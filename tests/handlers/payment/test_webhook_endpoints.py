@@ -13,12 +13,14 @@ from adapters.webhooks.sender import Received
 from models.payment.event_list import read_id
 from models.payment.retention import RULES
 from models.payment.tables import Event, IdempotencyKey
+from models.payment.webhooks import signing_secrets
 from models.payment.webhooks.tables import (
     WebhookAttempt,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookSecret,
 )
+from models.payment.webhooks.vault import WebhookVault
 from models.webhooks.addresses import AddressRefused
 from specd.db import Database, UtcMs
 from tests.support.contract import ContractClient
@@ -109,6 +111,22 @@ class TestCreate:
         secret = endpoint["secret"].removeprefix("whsec_")
         assert len(rows) == 2
         assert not [row for row in rows if secret in str(row)]
+
+    def test_replay_shows_the_secret_after_resealing(
+        self,
+        api: ContractClient,
+        database: Database,
+        payment_app: PaymentApp,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        previous, current = WebhookVault(b"s" * 32), WebhookVault(b"t" * 32, b"s" * 32)
+        monkeypatch.setattr(payment_app.webhooks, "vault", previous)
+        created = create(api)
+        monkeypatch.setattr(payment_app.webhooks, "vault", WebhookVault(b"t" * 32))
+        assert failed(create(api)) == (422, "invalid_request")  # its secret cannot be read
+        assert database.run(lambda session: signing_secrets.reseal(session, current)) == 1
+        assert create(api).json() == created.json()
+        assert database.run(lambda session: signing_secrets.reseal(session, current)) == 0
 
     @pytest.mark.reaches("idempotency_key_reused")
     def test_another_request_with_the_key(
