@@ -1,4 +1,4 @@
-"""Puts the services of a project together into the application that gunicorn serves."""
+"""Builds the application that gunicorn serves from the services of a project."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def find_contents(service: engine.Service) -> dict[str, Mapping[str, Any]]:
 
 
 def find_folder(module: str) -> Path:
-    """Return the folder of a module."""
+    """Return the folder that contains the file of a module."""
     spec = find_spec(module)
     assert spec is not None
     assert spec.origin is not None
@@ -40,7 +40,7 @@ def find_folder(module: str) -> Path:
 
 
 def build(project: Project, services: Sequence[Service]) -> Any:
-    """Return the ASGI application of some services, by the settings of the environment."""
+    """Return the ASGI application of some services, configured by the environment."""
     settings = load_settings()
     composed = {each.name: compose(each, settings) for each in services}
     logs.configure(settings.log_level, secrets=project.secret_patterns())
@@ -91,8 +91,8 @@ def select(*names: str) -> Any:
 
 
 def build_or_exit(project: Project, services: Sequence[Service]) -> Any:
-    """Return the application. A document with mistakes ends the process with their report, and so
-    do traces that cannot be exported, and settings that need an extra that is not installed.
+    """Return the application. End the process with a report if a document has mistakes, if traces
+    cannot be exported, or if settings need an extra that is not installed.
     """
     try:
         tracing.start(os.environ, "specd-server")

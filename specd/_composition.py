@@ -1,4 +1,4 @@
-"""Puts a service together: what its places and the settings say, and what its wiring adds."""
+"""Composes a service from its modules, the settings and its wiring."""
 
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -35,16 +35,16 @@ from specd._project import Service, current, find_object
 from specd._settings import Settings
 
 ComposedService = engine.Service
-"""A service as it is served, with all its parts."""
+"""A service with all its parts, ready to be served."""
 
 
 class NotWritable(Exception):
-    """No file can be kept in a folder."""
+    """A folder is not writable."""
 
 
 def compose(service: Service, settings: Settings, *, has_optional: bool = False) -> engine.Service:
-    """Return a service as its wiring puts it together, or by default if it has none. With
-    `has_optional`, all optional documents are served.
+    """Return a service as its wiring composes it, or with the default parts if it has no wiring.
+    With `has_optional`, the service also serves all its optional documents.
     """
     more: dict[str, Any] = {}
     if not service.wiring:
@@ -67,28 +67,30 @@ def service_from_settings(
     needs_folders: Collection[Path] = (),
     **own: Any,
 ) -> engine.Service:
-    """Return a service of the project with those of its optional documents that are `chosen`.
+    """Return a service of the project. Of its optional documents, it serves those in `chosen`.
 
-    By default the service is at the path of the document's first server, its errors are answered by
-    its table of errors, and it has a database if it has tables or migrations. It is ready while its
-    schema fits and a file can be written into each of `needs_folders`. `own` are fields of the
-    service that have another value than by default:
+    By default the service is at the path of the document's first server, its error table writes the
+    responses to errors, and it has a database if it has tables or migrations. It is ready while its
+    database has a usable schema and each of `needs_folders` is writable. `own` replaces the
+    defaults of these fields of the service:
 
-    - `base_path`, and `public_url`, the address that published documents name.
+    - `base_path`, and `public_url`, the address in published documents.
     - `adapters`: the value of `ctx.adapters`.
     - `rate_limit`: a `RateLimiter`.
     - `idempotency`: an `Idempotency`.
-    - `require_role(ctx, role)`: raises for a caller without the role that the document names.
+    - `require_role(ctx, role)`: raises a refusal if the caller lacks the role that the document
+      names.
     - `body_limit`: the maximum size of a body in bytes.
-    - `files`: a `FileIntake`, so that files of forms are a `File` on the disk, not bytes.
+    - `files`: a `FileIntake`, with which files in forms become a `File` on the disk instead of
+      bytes.
     - `gauges(database, now)`: returns numbers for `/metrics`, tuples of a name, a description, a
       value and a mapping of labels.
-    - `chores`: the tasks that a thread repeats, a mapping of a name to the seconds between two runs
-      and a function of the database and the time.
-    - `strict_queries`: refuses parameters of the query that the document does not name.
-    - `leniency`: a set of names of what the service accepts beyond its document: `slashes` (several
-      in a row are one), `malformed_paths` (there is no such path), `form_in_query`,
-      `foreign_bodies` (read as empty), `method_override` (by the form field `method`).
+    - `chores`: the tasks that a thread repeats. It maps a name to the seconds between two runs and
+      a function of the database and the time.
+    - `strict_queries`: rejects query parameters that the document does not name.
+    - `leniency`: the deviations from its document that the service accepts: `slashes` (several in a
+      row count as one), `malformed_paths` (they get 404), `form_in_query`, `foreign_bodies` (read
+      as empty), `method_override` (by the form field `method`).
     """
     entry = current()[name]
     documents = [
@@ -143,20 +145,20 @@ def service_from_settings(
 
 
 def find_documents(service: Service) -> Iterator[Document]:
-    """Yield all documents of a service, also the optional ones, the first one first."""
+    """Yield all documents of a service, including the optional ones. The first has its name."""
     root = current().root
     return (published(name, root / file) for name, file in service.files.items())
 
 
 def find_errors(service: Service) -> ErrorTable:
-    """Return the table of a service's errors, the default one if it has none of its own."""
+    """Return the error table of a service, or the default table if it has none."""
     table: ErrorTable = find_object(service.errors) if service.errors else ErrorTable()
     return replace(table, service=service.name)
 
 
 def status_finder(service: engine.Service) -> Callable[[type[Exception]], int | None] | None:
-    """Return what finds the status of the answers to a class of errors, or None if the service does
-    not answer all of them by a table of errors.
+    """Return a function that finds the response status of a class of errors, or None if the service
+    does not answer all errors by an error table.
     """
     table = getattr(service.respond, "__self__", None)
     if service.refuse_in is not None or not isinstance(table, ErrorTable):
@@ -165,7 +167,7 @@ def status_finder(service: engine.Service) -> Callable[[type[Exception]], int | 
 
 
 def list_failures(service: Service) -> tuple[Failure, ...]:
-    """Return what callers of a service can get, for its page of errors."""
+    """Return the errors that callers of a service can get, for its page of errors."""
     packages = dict.fromkeys(filter(None, (service.models, service.handlers)))
     others: list[type[Refusal]] = [DatabaseUnavailable] if service.has_database else []
     if _has_idempotent_handler(service):
@@ -174,7 +176,7 @@ def list_failures(service: Service) -> tuple[Failure, ...]:
 
 
 def _has_idempotent_handler(service: Service) -> bool:
-    """Return whether callers can send a key to a service. Its handlers are imported."""
+    """Return whether any handler of a service accepts an idempotency key. Import its handlers."""
     import_all((service.handlers,))
     return any(
         isfunction(found) and is_idempotent(found)
@@ -185,7 +187,9 @@ def _has_idempotent_handler(service: Service) -> bool:
 
 
 def _find_idempotency(service: Service) -> Idempotency | None:
-    """Return where a service stores keys by default: in its table with `IdempotencyKeyColumns`."""
+    """Return the default store of idempotency keys: the service's table with
+    `IdempotencyKeyColumns`. Return None if it has no such table.
+    """
     if service.models:
         import_all((service.models,))
     for table in IdempotencyKeyColumns.__subclasses__():

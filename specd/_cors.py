@@ -1,5 +1,5 @@
-"""The pages of other origins that a service names. The module `wsgi` of a project imports it, so it
-is a leaf.
+"""The pages of other origins that may use a service. The module `wsgi` of a project imports this
+module, so it imports no other module of specd.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from dataclasses import dataclass
 
 ANY = "*"
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@,]+")
-"""An origin of the web, or of the scheme of an application (RFC 6454), in lower case."""
+"""A web origin, or an origin with an application's own scheme (RFC 6454), in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cors:
-    """The pages of other origins that can read all answers of a service, errors included, and can
-    change things.
+    """The pages of other origins that can read all responses of a service, including errors, and
+    can send changes.
 
-    `origins` are origins such as `https://app.example`, whose requests may have `credentials`:
-    cookies, and passwords and certificates that the browser keeps. The origin `*` is every other
-    page. Its requests have no credentials but those that the page itself writes into a header.
-    `exposed_headers` are the headers that pages can read, all of them by default. Browsers keep the
-    answer to a preflight request for `max_age_s` seconds.
+    `origins` are origins such as `https://app.example`. Their requests may have `credentials`:
+    cookies, and passwords and certificates that the browser stores. The origin `*` stands for all
+    other pages. Their requests have no credentials except those that the page writes into a header.
+    `exposed_headers` are the headers that pages can read, by default all. Browsers cache the
+    response to a preflight request for `max_age_s` seconds.
 
-    The operator adds origins in `SPECD_ALLOWED_ORIGINS`. Raise ValueError for other texts.
+    Operators add origins in `SPECD_ALLOWED_ORIGINS`. Raise ValueError if a text is not an origin.
     """
 
     origins: Collection[str] = ()

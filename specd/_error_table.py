@@ -1,4 +1,4 @@
-"""The table of a service's errors: the status, the code and the body of the answer to each."""
+"""The error table of a service: the status, code and body of the response to each error."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ _EVENTS: Mapping[type[Exception], SecurityEvent] = {
 }
 
 Shape = Mapping[str, Any]
-"""The body of an error: key -> the name of a part of the answer, or another shape."""
+"""The body of an error: key -> the name of a part of the response, or another shape."""
 _OPTIONAL = ("request_id", "details")
-"""Parts that a body has only if the schema of the document has them."""
+"""Parts that a body has only if the document's schema has them."""
 _SHAPES: tuple[Shape, ...] = (
     {"code": "code", "message": "message"},
     {"code": "status", "message": "message"},
@@ -64,14 +64,14 @@ _FULL: Shape = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a table says of an error. A value that is not given is the one of its class.
+    """The row of an error in a table. A value that is not given is that of the error's class.
 
-    `code` is None for an error that is known by its status alone. `sentence` may have the facts of
-    the error as placeholders: those of a `Refusal`, `limit` and `accepted`. `extra` names the facts
-    that are keys of their own in the body. `at` is a JSON pointer into the request and what is
-    wrong there, and `shown` names the facts that this detail has as keys. `retry_after_s` is given
-    if a later request can succeed. `is_definitive`: the same request would always be refused, so an
-    idempotency key keeps the answer. `event` is logged (see `specd.emit`).
+    `code` is None for an error that is identified by its status alone. `sentence` may contain
+    placeholders: the facts of a `Refusal`, `limit` and `accepted`. `extra` names the facts that
+    become keys of the body. `at` is a JSON pointer into the request and a message about this place,
+    and `shown` names the facts that this detail has as keys. `retry_after_s` is given if a later
+    request can succeed. `is_definitive` says that the same request would always be refused, so an
+    idempotency key stores the response. `event` is logged (see `specd.emit`).
     """
 
     status: int | None = None
@@ -88,7 +88,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is answered to an error, before it has the form of the service.
+    """The parts of the response to an error, from which its body is written.
 
     `details` have a JSON pointer into the request as `path`, and a `message`.
     """
@@ -105,18 +105,18 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ErrorTable:
-    """The answers to the errors of a service.
+    """The responses to the errors of a service.
 
-    `rows` says what differs from the classes of the errors, by class or by code. A row of a class
-    holds for those that derive from it. None stands for an error that no caller gets. An error
-    without a row and without a `status` is a bug, and so is every other exception: 500.
+    `rows` overrides values of the error classes, by class or by code. The row of a class also
+    applies to its subclasses. None marks an error that no caller gets. An error without a row and
+    without a `status` is a bug, like every other exception, and gets a 500.
 
-    By default errors have the body that the schema of the document's errors shows, with `code` and
+    By default, the body of an error follows the schema of the document's errors, with `code` and
     `message`, and with `request_id` and `details` if the schema has them. `write(answer)` returns
-    another response. `translate(error)` returns the error to answer instead of one.
+    another response. `translate(error)` returns the error that replaces the given error.
 
-    Answers link to the page of errors, by code. Errors of the code `general` are described by class
-    and grouped by module.
+    Responses link to the page of errors, by code. Errors with the code `general` are described by
+    class and grouped by module.
     """
 
     rows: Mapping[type[Exception] | str, Row | None] = field(default_factory=dict)
@@ -137,7 +137,7 @@ class ErrorTable:
         return Response(answer.status, encode(body), answer.headers, self.media_type)
 
     def answer(self, error: Exception, request_id: str) -> Answer:
-        """Return the answer to any exception."""
+        """Return the parts of the response to any exception."""
         if self.translate is not None:
             error = self.translate(error)
         if isinstance(error, NotImplementedError):
@@ -180,7 +180,7 @@ class ErrorTable:
         return self.rows.get(code, Row() if hasattr(kind, "status") else None) if code else None
 
     def is_definitive(self, error: Exception) -> bool:
-        """Return whether the same request would be refused again at any time."""
+        """Return whether the same request would be refused at any time."""
         row = self.find_row(type(error))
         return row is not None and row.is_definitive
 
@@ -201,8 +201,8 @@ class ErrorTable:
     def list_failures(
         self, packages: Sequence[str], others: Iterable[type[Exception]] = ()
     ) -> tuple[Failure, ...]:
-        """Return what callers can get, by subject and status: the refusals that are defined below
-        some packages, `others`, and the errors of the engine.
+        """Return the errors that callers can get, sorted by subject and status: the refusals
+        defined below some packages, `others`, and the errors of the engine.
         """
         kinds = [*find_refusals(packages), *others]
         found = [failure for kind in kinds if (failure := self._describe(kind)) is not None]
@@ -232,8 +232,8 @@ class ErrorTable:
         )
 
     def _anchor_of(self, kind: Any, row: Row) -> str:
-        """Return the anchor of an error on the page of errors: its code, for the general one its
-        class, and without a code its status.
+        """Return the anchor of an error on the page of errors: its code, its class if the code is
+        the general one, or its status if it has no code.
         """
         code = kind.code if row.code == "" else row.code
         if code and code == self.general:
@@ -241,8 +241,8 @@ class ErrorTable:
         return code or str(row.status or kind.status)
 
     def fitted_to(self, document: Mapping[str, Any]) -> ErrorTable:
-        """Return the table with the body that the errors of a document have, unless the service
-        writes them itself.
+        """Return the table with the error body that fits a document, unless the service defines the
+        body itself.
         """
         if self.write is not None or self.shape is not None:
             return self
@@ -251,10 +251,10 @@ class ErrorTable:
 
 
 def find_status(table: ErrorTable, kind: type[Exception]) -> int | None:
-    """Return the status of the answers to a class of errors, or None if no caller gets these
-    errors, or each of them may have another status.
+    """Return the status of the responses to a class of errors. Return None if no caller gets these
+    errors, or if the status depends on the error.
     """
-    error = kind.__new__(kind)  # not made with the facts that it may need
+    error = kind.__new__(kind)  # without the facts that it may need
     row = table.find_row(kind)
     if row is None:
         return None
@@ -272,8 +272,8 @@ def find_status(table: ErrorTable, kind: type[Exception]) -> int | None:
 
 
 def find_refusals(packages: Iterable[str]) -> list[type[Refusal]]:
-    """Return the refusals that are defined below some packages, which are imported, by module and
-    in the order of their definitions.
+    """Import some packages and return the refusals defined below them, sorted by module and then in
+    the order of their definitions.
     """
     below = tuple(packages)
     import_all(below)
@@ -283,12 +283,12 @@ def find_refusals(packages: Iterable[str]) -> list[type[Refusal]]:
         if f"{kind.__module__}.".startswith(tuple(f"{package}." for package in below))
         and hasattr(kind, "sentence")
     ]
-    # By module: classes are in the order of imports otherwise.
+    # Without the sort, classes would be in the order of imports.
     return sorted(kinds, key=lambda kind: kind.__module__)
 
 
 def import_all(packages: Iterable[str]) -> None:
-    """Import modules, and all below those that are packages."""
+    """Import modules, and all modules below those that are packages."""
     for package in packages:
         module = import_module(package)
         for found in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{package}."):
@@ -302,7 +302,7 @@ def _subclasses_of(kind: type[Refusal]) -> Iterator[type[Refusal]]:
 
 
 def find_shape(document: Mapping[str, Any]) -> tuple[Shape, str]:
-    """Return the body of errors that fits most of a document's errors, and its media type."""
+    """Return the error body that fits most of a document's errors, and its media type."""
     values = Values(document, drop="writeOnly")
     found = {
         (media_type, json.dumps(schema, sort_keys=True, default=str)): schema
@@ -345,7 +345,9 @@ def _errors_of(document: Mapping[str, Any], values: Values) -> Iterator[tuple[st
 
 
 def _properties_of(schema: Any, values: Values) -> dict[str, Any]:
-    """Return the properties that a schema names, also in the schemas that it combines."""
+    """Return the properties that a schema names, including those of the schemas that it
+    combines.
+    """
     if not isinstance(schema, Mapping):
         return {}
     resolved = values.schemas.resolve(schema)
@@ -359,7 +361,9 @@ def _properties_of(schema: Any, values: Values) -> dict[str, Any]:
 
 
 def _shown(shape: Shape, names: Mapping[str, Any]) -> int:
-    """Return how many keys of a body a schema names, less those that it does not name."""
+    """Return the number of keys of a body that a schema names, minus the number of those it does
+    not.
+    """
     score = 0
     for key, part in shape.items():
         score += 1 if key in names else -1
@@ -397,7 +401,7 @@ _EXAMPLE = {
 
 
 def _kind_of(error: Exception) -> type[Exception]:
-    """Return the class of an error. Problems of connexion itself are known by their status."""
+    """Return the class of an error. Connexion's own problems are identified by their status."""
     if isinstance(error, ProblemException) and not hasattr(error, "code"):
         return _BY_STATUS.get(error.status, InternalError)
     return type(error)

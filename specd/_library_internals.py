@@ -1,7 +1,7 @@
-"""What we call or override of libraries below their public interfaces.
+"""The internals of libraries that we call or override.
 
-An override that a library no longer calls fails silently, so the start stops when one of these
-parts is gone. Whoever raises the version of a library reads the modules that use its parts.
+An override that a library no longer calls fails silently, so the start fails if one of these parts
+is missing. To raise the version of a library, read the modules that use its parts.
 """
 
 import re
@@ -36,15 +36,15 @@ class LibraryInternalMissing(Exception):
 
 
 def check_library_internals(*libraries: str) -> None:
-    """Raise `LibraryInternalMissing` for the first part that `libraries` (default: all of them)
-    lack.
+    """Raise `LibraryInternalMissing` for the first part that `libraries` lack. Without arguments,
+    check all libraries.
     """
     for seam in LIBRARY_INTERNALS:
         library = re.split("[.:]", seam)[0]
         if libraries and library not in libraries:
             continue
         try:
-            with warnings.catch_warnings(action="ignore"):  # what connexion imports is deprecated
+            with warnings.catch_warnings(action="ignore"):  # connexion imports deprecated modules
                 resolve_name(seam)
         except (ImportError, AttributeError):
             raise LibraryInternalMissing(

@@ -1,7 +1,7 @@
-"""The log of every process: structlog, on standard error, no secrets. Programs get one JSON object
-per line, people at a terminal get text with tracebacks.
+"""The log of every process: structlog, on standard error, without secrets. It is one JSON object
+per line, or text with tracebacks at a terminal.
 
-A leaf: imports nothing of ours. `configure` takes the patterns of secrets.
+It imports no other module of specd, so `configure` gets the patterns of secrets as an argument.
 """
 
 import logging
@@ -21,13 +21,15 @@ _PLAIN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f\"=]+")
 
 
 class Readers:
-    """Whether people read the log of this process even if it goes to no terminal."""
+    """Whether the log of this process is text even if it is not written to a terminal."""
 
     are_people = False
 
 
 class Redact:
-    """Redacts the secrets in every text of a log line, at any depth: values may quote a request."""
+    """Redacts the secrets in every text of a log line, at any depth, because values may quote a
+    request.
+    """
 
     def __init__(self, patterns: Iterable[re.Pattern[str]]) -> None:
         self.patterns = tuple(patterns)
@@ -61,10 +63,11 @@ def configure(
     stream: BinaryIO | None = None,
     for_people: bool | None = None,
 ) -> None:
-    """Set up the log of this process; what the standard library logs comes out alike.
+    """Set up the log of this process. Lines of the standard library's `logging` have the same
+    format.
 
-    `level` is one of `LEVELS`; `secrets` are patterns that must not reach the log; `stream` takes
-    bytes. Without `for_people`, a terminal or `Readers` decides who reads the log.
+    `level` is one of `LEVELS`. Matches of the patterns `secrets` are redacted. `stream` is a binary
+    stream. Without `for_people`, lines are text at a terminal or if `Readers.are_people`.
     """
     if for_people is None:
         for_people = Readers.are_people or (stream is None and sys.stderr.isatty())
@@ -102,7 +105,7 @@ def configure(
 
 
 class TextLogs(structlog.BytesLoggerFactory):
-    """Makes loggers of lines for people."""
+    """Makes loggers that write lines of text."""
 
 
 def _for_people(logger: Any, method: str, event: MutableMapping[str, Any]) -> str:

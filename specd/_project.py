@@ -1,7 +1,7 @@
-"""A project: its services, its settings, and the commands of its own.
+"""A project: its services, its settings and its own commands.
 
-A leaf that imports nothing of the product. A project names modules and their attributes as text,
-and each is imported when it is needed, so `specd --help` imports no service.
+It imports no other module of specd. A project names modules and their attributes as text, and each
+is imported when it is needed, so `specd --help` imports no service.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from specd._engine.openapi.union import Document
 
 EVERYTHING = "app"
-"""The application of all services. Each service has another, which has its name."""
+"""The name of the application of all services. The application of one service has its name."""
 ROOT_VARIABLE = "SPECD_PROJECT"
-"""The variable of the environment that names the root of the project."""
+"""The environment variable that names the root of the project."""
 _MODULE = "wsgi"
 _HAS_PROJECT = re.compile(r"^project\b\s*[:=]", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class BrokenProject(Exception):
-    """The module `wsgi` of the project raises an exception, which is the cause of this one."""
+    """The module `wsgi` of the project raised an exception, which is the cause of this error."""
 
 
 class NoProject(ModuleNotFoundError):
-    """No folder from here upwards has a module `wsgi` with a `project`."""
+    """Neither the working directory nor a folder above it has a module `wsgi` with a `project`."""
 
 
 def find_object(reference: str) -> Any:
-    """Return what `module:attribute` names. Raise ImportError or AttributeError."""
+    """Return the object that `module:attribute` names. Raise ImportError or AttributeError."""
     module, _, attribute = reference.partition(":")
     return getattr(import_module(module), attribute)
 
@@ -50,24 +50,24 @@ class Service:
     """One service of a project.
 
     By default all parts of the service NAME are in the package NAME: the document in
-    `NAME/openapi.yaml`, the handlers in `NAME.handlers`, a module or a package with a module for
-    each tag. Other parts are used if they exist: a table of errors (`NAME.errors:errors`), tables
+    `NAME/openapi.yaml` and the handlers in `NAME.handlers`, a module or a package with a module for
+    each tag. Other parts are used if they exist: an error table (`NAME.errors:errors`), tables
     (`NAME.models`) and migrations (`NAME/migrations`), which give the service a database, the
-    wiring (`NAME.wiring`), workers (`NAME.workers`), pages (`NAME.pages`), and commands
+    wiring (`NAME.wiring`), workers (`NAME.workers`), pages (`NAME.pages`), commands
     (`NAME.commands`), and the rules by which old rows are deleted (`NAME.retention:retention`).
-    `specd types` writes the module `NAME.types`. A field names another place: a file or folder
-    below the root of the project, a module, or an object as `module:attribute`.
+    `specd types` writes the module `NAME.types`. Each field replaces the default place of a part:
+    by a file or folder below the root of the project, a module, or an object as `module:attribute`.
 
-    The first of `documents` has the name of the service, the others are named like their files.
-    The `optional` ones are served only if the wiring asks for them. The wiring has a function
-    `compose(settings)`, the pages have `install_for(app, service)`, the workers `WORKERS`, and the
-    commands a click group with the name of the service. `heartbeats` is the model of the table in
-    which workers show that they run, `secret` the `SharedSecret` of all machines.
+    The first of `documents` has the name of the service; the others are named after their files.
+    The `optional` documents are served only if the wiring chooses them. The wiring has a function
+    `compose(settings)`, the pages have `install_for(app, service)`, the workers have `WORKERS`, and
+    the commands have a click group with the name of the service. `heartbeats` is the model of the
+    table in which workers record that they run. `secret` is the `SharedSecret` of all machines.
     `diagnose(settings)` yields the findings of `specd doctor` about this service. `cors` names the
     pages of other origins that can use the service. `csp` changes directives of the content
-    security policy of its own pages. With `snake_case`, an operationId such as `GetUser` is the
-    function `get_user`. `optional_security` names operations without `security` whose handlers see
-    who calls if credentials are sent, for a document that cannot be changed.
+    security policy of the service's own pages. With `snake_case`, the operationId `GetUser` is the
+    function `get_user`. `optional_security` names operations without `security` whose handlers get
+    the caller if credentials are sent. It is for documents that cannot be changed.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Service:
             )
 
     def placed_in(self, root: Path) -> Service:
-        """Return the service with all places that it does not name itself."""
+        """Return the service with default places for the fields that it does not set."""
         name = self.name
         found: dict[str, Any] = {
             "documents": self.documents or (f"{name}/openapi.yaml",),
@@ -117,7 +117,7 @@ class Service:
 
     @property
     def files(self) -> dict[str, str]:
-        """The name of each document -> its file below the root, the first one first."""
+        """The name of each document -> its file below the root, in the order of `documents`."""
         first, *others = self.documents
         return {self.name: first, **{Path(other).stem: other for other in others}}
 
@@ -132,13 +132,13 @@ def _has_module(path: Path) -> bool:
 
 
 class Project:
-    """The services that are developed, installed and served together.
+    """Services that are developed, installed and served together.
 
-    A service that is no more than a name has the default places (see `Service`). `settings` names
-    the class of the project's settings if it has some of its own, and `secrets` the patterns of
-    secrets that logs redact, both as `module:attribute`. `commands` maps each command of the
-    project itself to its module. `middlewares` are ASGI middlewares, the outermost first: functions
-    of an application, or their names as `module:attribute`.
+    A service that is given by its name has the default places (see `Service`). `settings` names the
+    project's own class of settings, and `secrets` the patterns of secrets that logs redact, both as
+    `module:attribute`. `commands` maps each command of the project to its module. `middlewares` are
+    ASGI middlewares, the outermost first: functions that take an application, or their names as
+    `module:attribute`.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class Project:
 
     @cached_property
     def services(self) -> tuple[Service, ...]:
-        """The services with all their places."""
+        """The services, with all places filled in."""
         return tuple(each.placed_in(self.root) for each in self._given)
 
     @property
@@ -189,15 +189,15 @@ class Project:
         return self.root / self[self.documents[name]].files[name]
 
     def read_document(self, name: str) -> Document:
-        """Return a document and all that it refers to, as the engine serves it. All callers share
-        one object, so they must not change it. Raise `Mistakes` if it cannot be read.
+        """Return a document with everything it refers to, as the engine serves it. All callers
+        share one object, so they must not change it. Raise `Mistakes` if it cannot be read.
         """
         read = find_object("specd._engine.document.checking:published")
         document: Document = read(name, self.document_file(name))
         return document
 
     def migrations(self, service: str) -> Path:
-        """Return the folder of a service's migrations, by default the one that it would have.
+        """Return the folder of a service's migrations, or the default folder if it has none yet.
         Raise KeyError for an unknown service.
         """
         return self.root / (self[service].migrations or f"{service}/migrations")
@@ -207,7 +207,7 @@ class Project:
         return tuple(find_object(self.secrets)) if self.secrets else ()
 
     def __getitem__(self, name: str) -> Service:
-        """Return the service of this name. Raise KeyError."""
+        """Return the service with this name. Raise KeyError for an unknown name."""
         for service in self.services:
             if service.name == name:
                 return service
@@ -218,18 +218,18 @@ class Project:
         find_object("specd._cli.migrate:migrate_all")(settings)
 
     def application(self, name: str) -> Any:
-        """Return the ASGI application `app`, of all services, or that of one service.
+        """Return the ASGI application of all services (`app`) or of one service.
 
-        A module `wsgi` has it as its `__getattr__`, so raise AttributeError for any other name. A
-        service that cannot start ends the process.
+        A module `wsgi` uses this method as its `__getattr__`, so it raises AttributeError for any
+        other name. End the process if a service cannot start.
         """
         if name != EVERYTHING and name not in self.names:
             raise AttributeError(name)
         return self.application_of(*(self.names if name == EVERYTHING else (name,)))
 
     def application_of(self, *names: str) -> Any:
-        """Return the ASGI application of some services, built once, in the process that serves. A
-        service that cannot start ends the process.
+        """Return the ASGI application of some services. It is built once, in the process that
+        serves. End the process if a service cannot start.
         """
         if names not in self._applications:
             build = find_object("specd._applications:build_or_exit")
@@ -241,8 +241,8 @@ def find_root() -> Path:
     """Return the root of the project: the folder of the module `wsgi` that has a `project`.
 
     `SPECD_PROJECT` names it. Otherwise it is the folder of a `wsgi` that is already imported, the
-    working directory or the nearest folder above it, or the one on the path of modules. Raise
-    `NoProject`.
+    working directory or the nearest folder above it, or the folder of a `wsgi` on the module search
+    path. Raise `NoProject` if there is none.
     """
     if named := os.environ.get(ROOT_VARIABLE, "").strip():
         root = Path(named).absolute()
@@ -267,7 +267,7 @@ def find_root() -> Path:
 
 
 def find_root_above(folder: Path) -> Path | None:
-    """Return the first of a folder and those above it that is the root of a project, or None."""
+    """Return the nearest root of a project, starting at a folder and going upwards, or None."""
     return next((each for each in _with_parents(folder) if _has_project(each)), None)
 
 
@@ -284,8 +284,8 @@ def _has_project(folder: Path) -> bool:
 
 
 def current() -> Project:
-    """Return the project of `find_root`, whose folder is then on the path of modules. Raise
-    `NoProject`, `BrokenProject`, and ModuleNotFoundError for a requirement that is not installed.
+    """Return the project of `find_root` and add its folder to the module search path. Raise
+    `NoProject`, `BrokenProject`, or ModuleNotFoundError for a requirement that is not installed.
     """
     root = str(find_root())
     if root not in sys.path:
@@ -308,6 +308,6 @@ def find_project() -> Project | None:
 
 
 def find_services() -> tuple[Service, ...]:
-    """Return the services of the project, none if there is no project."""
+    """Return the services of the project. The result is empty if there is no project."""
     project = find_project()
     return project.services if project else ()

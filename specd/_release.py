@@ -8,7 +8,7 @@ DISTRIBUTION = "specd-server"
 def _find_release() -> str:
     try:
         return version(DISTRIBUTION)
-    except PackageNotFoundError:  # run from a folder of source that is not installed
+    except PackageNotFoundError:  # run from a source folder that is not installed
         return "unknown"
 
 

@@ -1,8 +1,8 @@
-"""Security events: what an operator watches, each by a name of a closed list.
+"""Security events, which operators watch. Each has a name from a closed list.
 
-The refusals are here. A service lists its own events in an enumeration of its own.
+The refusals are listed here. A service lists its own events in an enumeration.
 
-It imports no other module of the product. A line of the log has `event` = `security`, `name`, the
+This module imports no other module of specd. A log line has `event` = `security`, `name`, the
 caller (`actor`, `key`, `address`) and the request (`id`), and neither secrets nor email addresses.
 docs/operations.md describes what to watch for.
 """
@@ -15,12 +15,12 @@ from typing import Any, Literal, Protocol, get_args
 import structlog
 
 SecurityEvent = Literal["credential_refused", "sign_in_refused", "limit_hit", "foreign_origin"]
-"""Refusals, which every service can have. They are logged as warnings."""
+"""The refusals that every service can have. They are logged as warnings."""
 REFUSALS: frozenset[str] = frozenset(get_args(SecurityEvent))
 
 
 class Caller(Protocol):
-    """The part of a request's context that events have: who called, and from where."""
+    """The part of a request's context that events contain: the caller and its address."""
 
     @property
     def actor_id(self) -> int | str | None: ...
@@ -39,7 +39,7 @@ _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 @contextmanager
 def asking(caller: Caller) -> Iterator[None]:
-    """Log the events of the block, in this thread or task, as those of the caller."""
+    """Attribute the events that this thread or task logs in the block to the caller."""
     token = _caller.set(caller)
     try:
         yield
@@ -48,13 +48,13 @@ def asking(caller: Caller) -> Iterator[None]:
 
 
 def current_caller() -> Caller | None:
-    """Return the caller of the request in progress; None in workers and commands."""
+    """Return the caller of the request in progress, or None in workers and commands."""
     return _caller.get()
 
 
 def emit(name: str, *, caller: Caller | None = None, **facts: Any) -> None:
-    """Write the line of one security event: a refusal of every service (`credential_refused`,
-    `sign_in_refused`, `limit_hit`, `foreign_origin`) as a warning, an event of the service's own as
+    """Log one security event. The refusals of every service (`credential_refused`,
+    `sign_in_refused`, `limit_hit`, `foreign_origin`) are warnings, and a service's own events are
     information. `facts` are ids, names of operations and numbers.
     """
     caller = caller or current_caller()

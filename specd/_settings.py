@@ -1,8 +1,8 @@
 """The settings that every project has, and the means to declare more.
 
-A setting is one environment variable. Its field declares its name, default, parser and help text.
-A project adds settings of its own in a subclass of `Settings`. `SPECD_TEST_*` belongs to test
-suites and is not read here.
+A setting is one environment variable. Its field declares its name, default, parser and help text. A
+project adds its own settings in a subclass of `Settings`. `SPECD_TEST_*` belongs to test suites and
+is not read here.
 """
 
 import difflib
@@ -47,19 +47,20 @@ DAY_S = 86_400
 MAX_RETENTION_S = 10 * 365 * DAY_S
 
 REMOVED: Mapping[str, str] = {}
-"""Variables of earlier releases without an effect now -> what to do instead, as a sentence. During
-a rolling upgrade servers of both releases read one environment, so they are reported and ignored.
+"""Variables of earlier releases that have no effect now -> a sentence that says what to do instead.
+During a rolling upgrade, servers of both releases read one environment, so these variables are
+reported and ignored.
 """
 
 T = TypeVar("T")
 
 
 class SettingsError(Exception):
-    """A variable is unknown or has a bad value; the message is one sentence, without secrets."""
+    """A variable is unknown or has a bad value. The message is one sentence, without secrets."""
 
 
 class MissingExtra(SettingsError):
-    """Something needs an extra of specd that is not installed."""
+    """An extra of specd that is needed is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} requires the extra `{extra}`: {install_extra(extra)}.")
@@ -67,7 +68,7 @@ class MissingExtra(SettingsError):
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """One setting as people see it; secrets in `value` are masked."""
+    """One setting as it is displayed. Secrets in `value` are masked."""
 
     variable: str
     value: str
@@ -78,9 +79,9 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable of the environment. It sets `field`, or the entry `key` of the mapping there.
+    """An environment variable. It sets `field`, or the entry `key` if the field is a mapping.
 
-    `default` is the text that people read.
+    `default` is the text that is displayed.
     """
 
     name: str
@@ -92,7 +93,7 @@ class Variable:
     is_secret: bool
 
     def put(self, values: dict[str, Any], value: Any) -> None:
-        """Add a parsed value to the keywords that make `Settings`."""
+        """Add a parsed value to the keyword arguments of `Settings`."""
         if self.key:
             values.setdefault(self.field, {})[self.key] = value
         else:
@@ -112,7 +113,7 @@ def _written(value: object) -> str:
 
 
 REQUIRED: Any = object()
-"""Value of a setting without a default that is not set."""
+"""The value of a setting that has no default and is not set."""
 
 
 @overload
@@ -148,17 +149,16 @@ def setting(
     """Declare a field of a `Settings` class, which one environment variable sets.
 
     `help` explains the setting to operators in one sentence. A setting without a `default` must be
-    set: without it nothing starts.
+    set, or nothing starts.
 
     The type of the field decides how the text of the variable is read: `bool`, `int`, `float`,
     `str`, `Path`, or a `Literal` of texts. For another type, `parse` returns the value of a text or
     raises `ValueError`, whose message completes the sentence that begins with the variable's name,
-    such as "must be a domain". `minimum` and `maximum` limit a number, `minimum` also the length of
-    a text. The values of fields whose names end in `_s` are seconds.
+    such as "must be a domain". `minimum` and `maximum` limit a number. `minimum` also limits the
+    length of a text. The values of fields whose names end in `_s` are seconds.
 
-    `shown` is the default as people read it, if it depends on other settings. A `secret` is masked
-    wherever settings are shown, and can be given as a file: the variable NAME_FILE contains its
-    path.
+    `shown` is the displayed default, if it depends on other settings. A `secret` is masked wherever
+    settings are displayed, and can be given as a file: the variable NAME_FILE contains its path.
     """
     if shown is None:
         shown = "" if default is REQUIRED else _written(default)
@@ -192,18 +192,18 @@ class Declaration:
 def setting_for_each(
     settings: Mapping[str, T] | Callable[[], Mapping[str, T]], variable: str
 ) -> Mapping[str, T]:
-    """Declare a field of a `Settings` class that is a mapping: each key has a variable of its own.
+    """Declare a field of a `Settings` class that is a mapping. Each key has its own variable.
 
     `settings` maps each key to its `setting(...)`, or is a function that returns this mapping when
-    it is needed. `variable` is the name of the variables, in which `{}` is replaced by the key:
-    with `max_{}` and the key `drafts`, the variable ends in `MAX_DRAFTS`.
+    it is needed. `variable` is the pattern of the variables' names, in which `{}` is replaced by
+    the key: with `max_{}` and the key `drafts`, the variable ends in `MAX_DRAFTS`.
     """
     find = settings if callable(settings) else lambda: settings
     return field(default_factory=dict, repr=False, metadata={"each": find, "variable": variable})
 
 
 def find_periods() -> Mapping[str, int]:
-    """Return the setting of each period in the rules of retention of the project's services. Raise
+    """Return the setting of each period in the retention rules of the project's services. Raise
     ValueError for a period with two defaults.
     """
     rules: dict[str, list[Any]] = {}
@@ -228,9 +228,9 @@ def find_periods() -> Mapping[str, int]:
 @dataclass(frozen=True)
 @dataclass_transform(frozen_default=True)
 class Settings:
-    """The settings of one process, from the variables of its environment. They never change.
+    """The settings of one process, from its environment variables. They never change.
 
-    A project declares settings of its own in a subclass, each with `setting(...)`. Their variables
+    A project declares its own settings in a subclass, each with `setting(...)`. Their variables
     begin with the prefix of the subclass:
 
         class ShopSettings(Settings, prefix="SHOP_"):
@@ -241,7 +241,7 @@ class Settings:
     """
 
     _prefixes: ClassVar[Mapping[str, str]] = {}
-    """The prefix of each field of a subclass that names one."""
+    """Field of a subclass -> the prefix of its variable."""
 
     data_dir: Path = setting(
         "Directory of the SQLite files and the run-time state.",
@@ -358,7 +358,7 @@ class Settings:
         repr=False,
         metadata={"each": find_periods, "variable": "{}_retention_s", "is_late": True},
     )
-    """The periods of the services' rules of retention that differ from their defaults."""
+    """The periods of the services' retention rules that differ from their defaults."""
 
     def __init_subclass__(cls, *, prefix: str = PREFIX) -> None:
         super().__init_subclass__()
@@ -399,12 +399,12 @@ class Settings:
                 self._derive(**{f.name: defaults | dict(getattr(self, f.name))})
 
     def _derive(self, **values: Any) -> None:
-        """Set fields whose values follow from others; in `__post_init__` alone."""
+        """Set fields whose values follow from others. Only `__post_init__` may call this."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def _folder(self, folder: Path, name: str) -> Path:
-        """Return a folder, or the one of this name in the data directory if none is set."""
+        """Return a folder, or the folder with this name in the data directory if it is not set."""
         return _below_root(self.data_dir / name if Path(folder) == Path() else folder)
 
     def check(self) -> None:
@@ -433,8 +433,8 @@ class Settings:
 
     @property
     def restore_marker(self) -> Path:
-        """The file that exists while `specd restore` fills the installation. Until the command is
-        finished, nothing else starts.
+        """The file that exists while `specd restore` fills the installation. Nothing else starts
+        until the command has finished.
         """
         return self.data_dir / "restoring"
 
@@ -445,13 +445,13 @@ class Settings:
 
     @classmethod
     def variable(cls, name: str) -> str:
-        """Return the variable of the environment that sets a field."""
+        """Return the name of the environment variable that sets a field."""
         return cls._prefixes.get(name, PREFIX) + name.upper()
 
     @classmethod
     def variables(cls, *, with_periods: bool = True) -> dict[str, Variable]:
-        """Return name -> variable, in the order of the fields and of their entries. With the
-        periods of retention, which import the tables of all services.
+        """Return name -> variable, in the order of the fields and of their entries. `with_periods`
+        includes the retention periods, which imports the tables of all services.
         """
         types, found = get_type_hints(cls), {}
         for f in fields(cls):
@@ -466,11 +466,11 @@ class Settings:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> Self:
-        """Return the settings of the environment; an empty variable counts as unset.
+        """Return the settings of the environment. An empty variable counts as unset.
 
         For a secret NAME, NAME_FILE may be the path of a file with the secret. Raise
-        `SettingsError` for an unknown variable, a bad value, and one that is unsafe with the
-        others.
+        `SettingsError` for an unknown variable, a bad value, or a value that is unsafe in
+        combination with others.
         """
         by_name = cls.variables(with_periods=False)
         environ = with_secret_files(os.environ if env is None else env, by_name)
@@ -495,7 +495,7 @@ class Settings:
 
     @classmethod
     def export(cls, env: Mapping[str, str]) -> dict[str, str]:
-        """Return the variables of an environment that set something, sorted by name, with the
+        """Return the settings in an environment that are not empty, sorted by name, with the
         contents of the files NAME_FILE. Raise `SettingsError` if a file cannot be read.
         """
         known = cls.variables()
@@ -529,8 +529,8 @@ def settings_class() -> type[Settings]:
 
 
 def settings_for_check(data_dir: Path, env: Mapping[str, str] | None = None) -> Settings:
-    """Return the project's settings with their defaults, to look at its services without serving
-    them. A setting without a default has its value of the environment, or else a placeholder.
+    """Return the project's settings with their defaults, to check its services without serving
+    them. A setting without a default has its value in the environment, or else a placeholder.
     """
     found, environ = settings_class(), os.environ if env is None else env
     types, values = get_type_hints(found), dict[str, Any](data_dir=data_dir)
@@ -546,7 +546,7 @@ def settings_for_check(data_dir: Path, env: Mapping[str, str] | None = None) -> 
 
 
 def _placeholder(kind: Any, declared: Declaration) -> Any:
-    """Return a value of a type, or None if the type is not one that `setting` knows."""
+    """Return a valid value of a type, or None if `setting` has no parser for the type."""
     least = declared.minimum or 0
     if kind is str:
         return "placeholder".ljust(int(least), "-")
@@ -558,7 +558,7 @@ def _placeholder(kind: Any, declared: Declaration) -> Any:
 
 
 def load_settings() -> Settings:
-    """Return the project's settings of the environment. Raise `SettingsError`."""
+    """Return the project's settings from the environment. Raise `SettingsError`."""
     return settings_class().from_env()
 
 
@@ -568,17 +568,17 @@ def find_removed(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def variables() -> dict[str, Variable]:
-    """Return the variables of the project's settings, name -> variable."""
+    """Return the variables of the project's settings: name -> variable."""
     return settings_class().variables()
 
 
 def variable(name: str) -> str:
-    """Return the variable of the environment that sets a field of the project's settings."""
+    """Return the name of the environment variable that sets a field of the project's settings."""
     return settings_class().variable(name)
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach a host: a name or an address."""
+    """Return whether only this machine can reach a host. The host is a name or an address."""
     with suppress(ValueError):
         return ip_address(host.strip("[]")).is_loopback
     return host == "localhost" or host.endswith(".localhost")
@@ -607,7 +607,9 @@ def with_secret_files(
 
 
 def mask(text: str) -> str:
-    """Return the text without the secrets of its URLs: passwords, queries, paths of http URLs."""
+    """Return the text without the secrets in its URLs: passwords, queries and paths of
+    http URLs.
+    """
     text = re.sub(r"(postgres[^:]*://[^:/@\s]*):\S*@", r"\1:***@", text)
     text = re.sub(r"(smtps?://[^:/@\s]*):\S*@", r"\1:***@", text)
     text = re.sub(r"(rediss?://[^:/@\s]*):\S*@", r"\1:***@", text)
@@ -626,7 +628,9 @@ def _declared(f: Field[Any]) -> Iterator[tuple[str, str, Field[Any]]]:
 
 
 def _below_root(folder: Path) -> Path:
-    """Return a folder, which is relative to the root of the project, not to a folder in it."""
+    """Return a folder whose relative path starts at the root of the project, not at a
+    folder in it.
+    """
     root = current().root
     return Path(folder) if root == Path.cwd() else root / folder
 

@@ -1,4 +1,4 @@
-"""A service in the process of its tests, and the client that calls it."""
+"""A service that runs in the process of its tests, and the client that calls it."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _NOBODY = object()
 class Client(httpx.Client):
     """Calls a service as an HTTP client does, with the paths of its document.
 
-    Each answer is checked by the document, errors included, and the test fails with what is wrong.
-    A test whose handler raises `NotImplementedError` is skipped. Any other exception of a handler
-    that is not a refusal is raised in the test.
+    Each response, including errors, is validated against the document, and the test fails with a
+    description of the mismatch. A test is skipped if the handler raises `NotImplementedError`. Any
+    other exception of a handler that is not a refusal is raised in the test.
     """
 
     def __init__(self, backend: Backend, actor: Any = _NOBODY) -> None:
@@ -42,26 +42,28 @@ class Client(httpx.Client):
         super().__init__(transport=transport, base_url=HOST + backend.service.base_path)
 
     def build_request(self, method: str, url: httpx.URL | str, **options: Any) -> httpx.Request:
-        """Return a request, as httpx does. The path may also begin with that of the service."""
+        """Return a request, as httpx does. The path may also begin with the base path of the
+        service.
+        """
         if str(url).startswith(f"{self._backend.service.base_path}/"):
             url = f"{HOST}{url}"
         return super().build_request(method, url, **options)
 
     def with_settings(self, **settings: Any) -> Self:
-        """Return a client of the service with other settings, by the names of their fields, and
-        with an empty database. `as_user` applies to it too.
+        """Return a client of the service with other settings, given by the names of their fields,
+        and with an empty database. It calls as the same user as this client.
         """
         return type(self)(self._backend.with_settings(settings), self._actor)
 
     def as_user(self, actor: Any) -> Self:
         """Return a client of the same service whose requests have this `ctx.actor`. Security
-        functions are not called, so that no credentials are needed.
+        functions are not called, so no credentials are needed.
         """
         return type(self)(self._backend, actor)
 
 
 class Backend:
-    """A service with a database of its own, compiled once for all tests with the same settings."""
+    """A service with its own database, compiled once for all tests with the same settings."""
 
     def __init__(
         self, name: str, folder: Path, settings: Mapping[str, Any], backends: Backends
@@ -99,8 +101,8 @@ class Backend:
         self._error = self._error or error
 
     def send(self, request: httpx.Request, actor: Any) -> httpx.Response:
-        """Return the answer to a request of an actor, or raise what its handler has raised. Raise
-        AssertionError for an answer that the document does not allow.
+        """Return the response to a request of an actor, or raise the exception of its handler.
+        Raise AssertionError for a response that the document does not allow.
         """
         self._actor, self._error = actor, None
         response = self._runner.run(self._exchange(request))
@@ -122,14 +124,16 @@ class Backend:
         )
 
     def close(self) -> None:
-        """End the event loop, and the connections to the database."""
+        """Close the event loop and the database connections."""
         self._runner.close()
         if self.service.database is not None:
             self.service.database.dispose()
 
 
 def _settings_of(folder: Path, settings: Mapping[str, Any]) -> Settings:
-    """Return the settings of a service in tests. Raise `SettingsError` if one lacks a value."""
+    """Return the settings of a service in tests. Raise `SettingsError` if a required one is
+    missing.
+    """
     given: dict[str, Any] = {"validate_responses": True, "rate_limits": False, **settings}
     try:
         return settings_class()(data_dir=folder, **given)
@@ -148,7 +152,7 @@ class _Transport(httpx.BaseTransport):
 
 
 def replace_respond(service: Service, notice: Callable[[Exception], None]) -> Service:
-    """Return a service that shows the error of each answer before it is written."""
+    """Return a service that passes each error to `notice` before it writes the response."""
     respond = service.respond
 
     def noticed(error: Exception, request_id: str) -> Any:
@@ -159,7 +163,7 @@ def replace_respond(service: Service, notice: Callable[[Exception], None]) -> Se
 
 
 class Backends:
-    """The services of a run of tests."""
+    """The services of a test run."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -170,7 +174,7 @@ class Backends:
         key = f"{service} {sorted(settings.items())!r}"
         if key not in self._backends:
             folder = self._folder / f"{service}{len(self._backends)}"
-            folder.mkdir(exist_ok=True)  # it is there if a test before has failed to start it
+            folder.mkdir(exist_ok=True)  # exists if an earlier test failed to start it
             self._backends[key] = Backend(service, folder, settings, self)
         backend = self._backends[key]
         if current()[service].has_database:
@@ -180,7 +184,7 @@ class Backends:
     def _empty(self, service: str, backend: Backend) -> None:
         source = self._folder / f"{service}.db"
         if not source.exists():
-            # Imports Alembic, which tests of a service without a database do not need.
+            # This imports Alembic, which tests of a service without a database do not need.
             import_module("specd._db.migrate").upgrade(f"sqlite:///{source}", service)
         with (
             closing(sqlite3.connect(source)) as migrated,
@@ -189,14 +193,14 @@ class Backends:
             migrated.backup(own)
 
     def close(self) -> None:
-        """End all services."""
+        """Close all services."""
         for backend in self._backends.values():
             backend.close()
 
 
 def service_of(path: Path) -> str:
-    """Return the service that a test is about: the one that its folder, or one around it, is
-    called like, or the only one of the project.
+    """Return the service that a test is about: the service named like a folder of the test's path,
+    or else the only service of the project. Raise LookupError if there is neither.
     """
     names = current().names
     for folder in path.relative_to(current().root).parents:

@@ -66,7 +66,7 @@ def number(least: float, most: float, is_seconds: bool) -> Callable[[str], float
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
-    """Return the parser of one of these texts, in capitals or not."""
+    """Return the parser of one of these lower-case texts. It ignores case."""
 
     def parse(text: str) -> str:
         if text.lower() in choices:
@@ -77,7 +77,9 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
 
 def text_of(least: int) -> Callable[[str], str]:
-    """Return the parser of a text of at least that many characters, which no message repeats."""
+    """Return the parser of a text of at least `least` characters. Its message does not quote the
+    text, which may be a secret.
+    """
 
     def parse(text: str) -> str:
         if len(text) >= least:
@@ -88,7 +90,7 @@ def text_of(least: int) -> Callable[[str], str]:
 
 
 def parse_database_url(text: str) -> str:
-    """An SQLAlchemy URL of a database we support; `postgresql://` means psycopg 3."""
+    """Return the SQLAlchemy URL of a supported database. `postgresql://` means psycopg 3."""
     if text.startswith("sqlite:///") and len(text) > len("sqlite:///") and ":memory:" not in text:
         return text
     scheme, separator, rest = text.partition("://")
@@ -110,7 +112,9 @@ def parse_bind(text: str) -> str:
 
 
 def parse_proxies(text: str) -> tuple[str, ...]:
-    """Comma-separated addresses and networks; `unix` for peers on a Unix socket."""
+    """Return the items of a comma-separated list of addresses, networks and `unix`, which stands
+    for peers on a Unix socket.
+    """
     found = []
     for name in filter(None, (part.strip().lower() for part in text.split(","))):
         try:
@@ -123,7 +127,7 @@ def parse_proxies(text: str) -> tuple[str, ...]:
 
 
 def parse_public_url(text: str) -> str:
-    """Return an http or https URL without the slash at its end. Raise `ValueError` for a URL with a
+    """Return an http or https URL without trailing slashes. Raise `ValueError` for a URL with a
     user, a query or a fragment.
     """
     with suppress(ValueError):
@@ -135,7 +139,9 @@ def parse_public_url(text: str) -> str:
 
 
 def parse_origins(text: str) -> tuple[str, ...]:
-    """Comma-separated origins (RFC 6454), of the web or of an application's own scheme."""
+    """Return the origins (RFC 6454) of a comma-separated list, in lower case. An origin may have an
+    application's own scheme.
+    """
     entries = tuple(entry.strip().lower() for entry in text.split(",") if entry.strip())
     if all(map(ORIGIN.fullmatch, entries)):
         return entries
@@ -145,7 +151,7 @@ def parse_origins(text: str) -> tuple[str, ...]:
 
 
 def parse_limits_url(text: str) -> str:
-    """Where several machines count requests: Redis or Valkey, by TCP."""
+    """Return the URL of the Redis or Valkey in which several machines count requests."""
     with suppress(ValueError):
         url = urlsplit(text)
         is_plain = not (url.query or url.fragment or re.search(r"\s", text))

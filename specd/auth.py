@@ -1,4 +1,4 @@
-"""Hashes of passwords, and JSON Web Tokens. The extra `auth` installs what they need."""
+"""Password hashes and JSON Web Tokens. They require the extra `auth`."""
 
 from specd._auth.bearer import Bearer
 from specd._auth.passwords import Passwords

@@ -1,4 +1,4 @@
-"""Databases: units of work, types of columns, statements, pages, queues of work, retention."""
+"""Databases: units of work, column types, statements, pages, work queues, retention."""
 
 from specd._db.base import NAMING, table_of, upsert
 from specd._db.clock import Clock

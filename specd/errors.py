@@ -32,8 +32,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the errors of the engine when one is first used: models and workers, which use the
-    others alone, start without connexion.
+    """Import the errors of the engine when one is first used. Models and workers use only the other
+    errors, so they start without connexion.
     """
     if name in __all__:
         module = "specd._error_table" if name in ("Answer", "Row") else "specd._engine.errors"

@@ -1,4 +1,4 @@
-"""The parts of pages for people."""
+"""The parts of HTML pages."""
 
 from specd._pages.front import add_entrance
 from specd._pages.languages import Catalogue, Texts

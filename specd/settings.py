@@ -1,4 +1,6 @@
-"""Further means to declare and check settings, in addition to `specd.Settings` and `setting`."""
+"""More functions for declaring and checking settings, in addition to `specd.Settings` and
+`setting`.
+"""
 
 from specd._settings import is_loopback, setting_for_each
 from specd._values import parse_public_url

@@ -1,9 +1,9 @@
-"""A plugin of pytest for the tests of services: fixtures that call a service in the process of the
+"""A pytest plugin for the tests of services. Its fixtures call a service in the process of the
 test, with an empty database for each test.
 
-`client` calls the service as an HTTP client does, `as_user` as a user with good
-credentials. A project defines `actor`, `service_settings` or `service` in a `conftest.py` to change
-what they use.
+`client` calls the service as an HTTP client does, and `as_user` as a user with valid credentials.
+To change the user, the settings or the service, define `actor`, `service_settings` or `service` in
+a `conftest.py`.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def as_user(client: Client, actor: Any) -> Client:
 
 @pytest.fixture
 def actor() -> Any:
-    """The result of the security functions of the service for good credentials."""
+    """The result of the service's security functions for valid credentials."""
     return "user"
 
 
 @pytest.fixture
 def service(request: pytest.FixtureRequest) -> str:
-    """The service that a test is about: its folder has the name, or there is only one."""
+    """The service that a test is about: the one named like the test's folder, or the only one."""
     name: str = _library().service_of(request.path)
     return name
 
@@ -58,15 +58,15 @@ def service_settings() -> Mapping[str, Any]:
 
 @pytest.fixture(scope="session")
 def service_backends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backends]:
-    """The services of this run."""
+    """The services of this test run."""
     backends: Backends = _library().Backends(tmp_path_factory.mktemp("services"))
     yield backends
     backends.close()
 
 
 def _library() -> Any:
-    """Return the module that does the work, imported when a test needs it. Warnings of libraries
-    that specd imports say nothing about the project.
+    """Import the module that does the work when a test needs it. Ignore the warnings of libraries
+    that specd imports, because they are not about the project.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,7 +1,7 @@
 """Background jobs, which `specd worker` runs next to the server.
 
-The module `workers` of a service has functions with `every`, or a mapping `WORKERS`: the name of a
-worker -> a function that receives a `WorkerContext` and returns a `Worker`.
+The module `workers` of a service has functions marked with `every`, or a mapping `WORKERS`: the
+name of a worker -> a function that receives a `WorkerContext` and returns a `Worker`.
 """
 
 from specd._workers.context import WorkerContext
