@@ -1,4 +1,4 @@
-"""The security function of a scheme whose credentials are JSON Web Tokens."""
+"""A security function for JSON Web Tokens."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from specd._auth.tokens import Tokens
 
 Load = Callable[[Any, Mapping[str, Any]], Any]
-"""From the context of a request, and the claims of its token, to the actor."""
+"""Returns the actor for the context of a request and the claims of its token."""
 
 
 class Bearer:
     """The security function of a scheme with JSON Web Tokens, for a service's `auth.py`:
     `check_token = Bearer(lambda settings: Tokens(settings.token_secret))`.
 
-    `open_tokens(settings)` returns the `Tokens`. It is called once at the start, so that a service
-    whose secret is missing or too short does not start. The claims are `ctx.actor`, or with
-    `load(ctx, claims)` what it returns, such as the row of the user; None refuses the token. The
-    log has the claim `sub` as the caller.
+    `open_tokens(settings)` returns the `Tokens`. It is called once at the start, so a service whose
+    secret is missing or too short does not start. `ctx.actor` is the claims, or the result of
+    `load(ctx, claims)`, such as the row of the user. If `load` returns None, the token is refused.
+    The log has the claim `sub` as the caller.
     """
 
     def __init__(self, open_tokens: Callable[[Any], Tokens], load: Load | None = None) -> None:
@@ -27,7 +27,7 @@ class Bearer:
         self._opened: tuple[object, Tokens] | None = None
 
     def tokens(self, settings: Any) -> Tokens:
-        """Return the `Tokens` of the service with these settings, by which a handler signs:
+        """Return the `Tokens` of the service with these settings. A handler signs with them:
         `check_token.tokens(ctx.settings).sign(...)`. Raise `SettingsError`.
         """
         opened = self._opened

@@ -1,4 +1,4 @@
-"""Hashes of passwords: argon2id, within bounds of bytes, memory and concurrency."""
+"""Password hashes: argon2id, with limits on bytes, memory and concurrency."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from specd._settings import MissingExtra
 P = ParamSpec("P")
 T = TypeVar("T")
 NICENESS = 10
-"""A hash runs on several threads, which have the niceness of the thread that starts them. Without
-it, the hashes would keep the event loop from a processor.
+"""A hash runs on several threads, which inherit the niceness of the thread that starts them.
+Without it, hashes would compete with the event loop for the processor.
 """
 _SALT_BYTES, _HASH_BYTES = 16, 32
 
@@ -25,12 +25,12 @@ class Passwords:
     """Hashes passwords with argon2id, and verifies them.
 
     By default a hash takes 64 MiB and about 50 ms on four threads (RFC 9106, section 4).
-    `memory_kib` is in KiB, `time_cost` is the number of passes over this memory, and `lanes` the
-    number of threads. At most `concurrency` passwords are hashed at the same time, in each process.
-    A password has at most `max_bytes` bytes in UTF-8.
+    `memory_kib` is in KiB, `time_cost` is the number of passes over this memory, and `lanes` is the
+    number of threads. Each process hashes at most `concurrency` passwords at the same time. A
+    password has at most `max_bytes` bytes in UTF-8.
 
-    Hash outside of transactions, because other requests wait for their locks: in an `async def`
-    handler with `run`, or in the `prepare` phase of `before_transaction`.
+    Hash outside of transactions, because other requests wait for their locks. Use `run` in an
+    `async def` handler, or the `prepare` phase of `before_transaction`.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Passwords:
     def hash(self, password: str, *, pointer: str = "/body/password") -> str:
         """Return the hash of a password, with its salt and parameters, for a column of text.
 
-        Raise `InvalidRequest` for a password that is too long; `pointer` is its place in the
+        Raise `InvalidRequest` for a password that is too long. `pointer` is its place in the
         request.
         """
         content = self._encode(password)
@@ -77,8 +77,9 @@ class Passwords:
     def verify(self, password: str, password_hash: str | None) -> bool:
         """Return whether the hash is of the password.
 
-        None, an unknown hash and a password that is too long take as long as a wrong password:
-        verify also if there is no such user, so that the time does not reveal who has an account.
+        None, an invalid hash and a password that is too long take as long as a wrong password. Call
+        it even if the user does not exist, so that the response time does not reveal who has an
+        account.
         """
         content = self._encode(password)
         with self._slots:
@@ -94,8 +95,8 @@ class Passwords:
             return False
 
     def needs_rehash(self, password_hash: str) -> bool:
-        """Return whether a hash has other parameters than new ones. Replace it after the next
-        successful `verify`, when the password is known.
+        """Return whether the parameters of a hash differ from those of new hashes. Replace it after
+        the next successful `verify`, when the password is known.
         """
         try:
             return self._hasher.check_needs_rehash(password_hash)
@@ -103,13 +104,13 @@ class Passwords:
             return True
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what `work` returns, such as `verify` with its arguments. It runs in a thread for
-        hashes, so that neither the event loop nor the threads of other requests wait for it.
+        """Call `work`, such as `verify`, with the arguments, and return its result. It runs in a
+        thread for hashes, so neither the event loop nor the threads of other requests wait for it.
         """
         return await self._pool.run(work, *args, **kwargs)
 
     def _encode(self, password: str) -> bytes | None:
-        """Return the bytes of a password, or None if they are too many."""
+        """Return the bytes of a password, or None if there are too many."""
         if len(password) > self._max_bytes:
             return None
         content = password.encode("utf-8", "surrogatepass")

@@ -1,7 +1,7 @@
-"""JSON Web Tokens (RFC 7519), by the rules of the service alone.
+"""JSON Web Tokens (RFC 7519). Only the service decides on keys and algorithms.
 
-Nothing in a token chooses a key or an algorithm: `alg` must be one of the service's, each key fits
-each of these algorithms, and `kid`, `jku`, `x5u` and `jwk` are ignored (RFC 8725).
+A token cannot choose a key or an algorithm: `alg` must be one of the service's, each key fits each
+of these algorithms, and `kid`, `jku`, `x5u` and `jwk` are ignored (RFC 8725).
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any
 from specd._settings import MissingExtra, SettingsError
 
 SECRET_BYTES = {"HS256": 32, "HS384": 48, "HS512": 64}
-"""The least bytes of a secret (RFC 7518, section 3.2)."""
+"""The minimum length of a secret in bytes (RFC 7518, section 3.2)."""
 CURVES = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}
 RSA = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
 RSA_BITS = 2048
 ALGORITHMS = (*SECRET_BYTES, *CURVES, *RSA)
 _TIMES = ("exp", "nbf", "iat")
 _UNCHECKED = dict.fromkeys(("verify_exp", "verify_nbf", "verify_iat"), False)
-"""PyJWT compares times with the clock of the machine; `_check_times` uses the request's."""
+"""PyJWT compares times with the clock of the machine. `_check_times` uses the request's time."""
 _MAX_TIME = 2**53
 
 
@@ -32,15 +32,15 @@ class InvalidToken(ValueError):
 class Tokens:
     """Signs and verifies JSON Web Tokens.
 
-    `keys` is one key or several: the first signs, and each verifies, so that a key can be replaced
-    while tokens of the previous one are still valid. `algorithms` are one or several of HS256 to
-    HS512, whose keys are secrets, and RS256 to RS512, PS256 to PS512 and ES256 to ES512, whose keys
-    are PEM: a private key, or a public key, which only verifies. The first algorithm signs. Each
-    key must fit each algorithm.
+    `keys` is one key or several. The first signs and all verify, so a key can be replaced while
+    tokens of the previous key are still valid. `algorithms` are one or more of HS256 to HS512,
+    whose keys are secrets, and RS256 to RS512, PS256 to PS512 and ES256 to ES512, whose keys are
+    PEM: a private key, or a public key, which only verifies. The first algorithm signs. Each key
+    must fit each algorithm.
 
     A token must have the `audience` and the `issuer`, if they are given, and the claims in
-    `required`. A token without `exp` never expires. `leeway_s` is how many seconds the clocks of
-    issuer and service may differ. A longer token than `max_bytes` is not valid.
+    `required`. A token without `exp` never expires. The clocks of issuer and service may differ by
+    `leeway_s` seconds. A token longer than `max_bytes` is not valid.
     """
 
     def __init__(
@@ -115,13 +115,13 @@ class Tokens:
         try:
             claims = self._decode(token)
             self._check_times(claims, now.timestamp())
-        # A token is text of a stranger: whatever its decoder raises, the token is not valid.
+        # Tokens are untrusted text: if the decoder raises any of these, the token is not valid.
         except (self._jwt.PyJWTError, ValueError, TypeError, RecursionError):
             return None
         return claims
 
     def _decode(self, token: str) -> dict[str, Any]:
-        """Return the claims if one of the keys has signed them."""
+        """Return the claims. Raise `InvalidToken` if none of the keys signed them."""
         options: Any = {**_UNCHECKED, "require": self._required}
         for key in self._keys:
             try:
@@ -147,7 +147,9 @@ class Tokens:
 
 
 def _check_time(value: object) -> float:
-    """Return a NumericDate. Raise `InvalidToken` for all else, NaN and infinity included."""
+    """Return a NumericDate. Raise `InvalidToken` for any other value, including NaN and
+    infinity.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidToken("a time is not a number")
     if not -_MAX_TIME < value < _MAX_TIME:
@@ -156,8 +158,8 @@ def _check_time(value: object) -> float:
 
 
 def _check_key(key: str | bytes, algorithm: str) -> tuple[Any, Any]:
-    """Return the key that signs, or None, and the key that verifies. Raise `SettingsError`, which
-    never quotes the key.
+    """Return the key that signs, or None, and the key that verifies. Raise `SettingsError` for a
+    key that does not fit. Its message never quotes the key.
     """
     content = key.encode() if isinstance(key, str) else key
     if algorithm in SECRET_BYTES:
@@ -168,7 +170,7 @@ def _check_key(key: str | bytes, algorithm: str) -> tuple[Any, Any]:
 
 
 def _check_secret(secret: bytes, algorithm: str) -> bytes:
-    """Return the secret. A public key is not a secret: anybody could sign with it."""
+    """Return the secret. Reject a public key, because anyone could sign with it."""
     from jwt import InvalidKeyError
     from jwt.algorithms import HMACAlgorithm
 
