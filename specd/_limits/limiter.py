@@ -1,4 +1,4 @@
-"""Counts the requests of a service under limits of its own."""
+"""Counts the requests of a service under its own limits."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class RateLimiter:
     """Counts the requests of a service, each under one or several limits.
 
     `limits` maps a name to a number of requests and the seconds in which they are allowed, such as
-    `{"user": (200, 60.0)}`. `counted(ctx)` returns pairs of the name of a limit and a client. Each
-    response announces the first of these limits, a refusal the one that is used up:
-    `announced(requests, remaining, resets_at)` returns the headers from the number of requests, of
-    those that remain, and the Unix time at which all are allowed again. By default they are
-    `RateLimit-Policy` and `RateLimit`.
+    `{"user": (200, 60.0)}`. `counted(ctx)` returns pairs of the name of a limit and a client. The
+    headers of a response show the first of these limits, and those of a refusal the limit that is
+    used up. `announced(requests, remaining, resets_at)` returns these headers: its arguments are
+    the limit, the number of requests that remain, and the Unix time at which all are allowed again.
+    The default headers are `RateLimit-Policy` and `RateLimit`.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class RateLimiter:
         find_secret: Callable[[], bytes],
         announced: Callable[[int, int, float], Headers] | None = None,
     ) -> RateLimiter | None:
-        """Return the rate limiter of a service, or None if the settings turn limits off.
+        """Return the rate limiter of a service, or None if the settings disable limits.
 
-        All processes of this machine count together, and all machines if the settings name a store:
-        there, clients are known by a hash under the secret that `find_secret` returns, which all
-        machines of the service must have.
+        All processes of this machine count together, and all machines do if the settings name a
+        store. The store identifies clients by a hash under the secret that `find_secret` returns.
+        All machines of the service must have the same secret.
         """
         if not settings.rate_limits:
             return None
@@ -68,12 +68,12 @@ class RateLimiter:
         )
 
     def take(self, ctx: Context) -> Headers:
-        """Count one request. Return the headers with the remaining ones. Raise `RateLimited`."""
+        """Count one request and return the headers of its response. Raise `RateLimited`."""
         return self.count(self._counted(ctx), ctx.now.timestamp())
 
     def count(self, counted: Sequence[tuple[str, object]], now: float) -> Headers:
-        """Count one request under pairs of limit and client at a time, in Unix seconds. Return the
-        headers with the remaining requests. Raise `RateLimited`.
+        """Count one request under pairs of limit and client. `now` is in Unix seconds. Return the
+        headers of its response. Raise `RateLimited`.
         """
         first: Headers = ()
         for name, client in counted:

@@ -1,7 +1,7 @@
-"""Counts of requests in Redis or Valkey: one step of the generic cell rate algorithm for a batch.
+"""Counts of requests in Redis or Valkey, by the generic cell rate algorithm in batches.
 
-The store's clock decides, because those of machines differ. A key is a keyed hash of a client and
-expires when its arrival time has passed.
+The store's clock is used, because the clocks of the machines differ. A key is a keyed hash of a
+client and expires when its arrival time has passed.
 """
 
 import threading
@@ -14,15 +14,15 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 TIMEOUT_S = 0.05
-"""Longest wait for one answer of the store, while a request waits."""
+"""The longest wait for a response of the store. A request waits for as long."""
 PAUSE_S = 1.0
-"""How long a process counts by itself after a failure before it asks again."""
+"""How long a process counts by itself after a failure before it queries the store again."""
 _DIGEST_BYTES = 16
 _US = 1_000_000
 _log = structlog.get_logger("limits")
 
-# KEYS: the client. ARGV: microseconds of a step, of the horizon; the most requests wanted.
-# A time further ahead than two horizons was written before the store's clock was set back.
+# KEYS: the client. ARGV: the step and the horizon in microseconds, and the maximum number of
+# requests. A time more than two horizons ahead was written before the store's clock was set back.
 _TAKE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -40,14 +40,14 @@ return {count, math.floor(arrival - now)}
 
 
 class RedisLimitStore:
-    """The counts of one service, asked by all processes of all machines. Thread-safe."""
+    """The counts of one service, shared by all processes of all machines. Thread-safe."""
 
     def __init__(
         self, url: str, *, service: str, secret: bytes, timeout_s: float = TIMEOUT_S
     ) -> None:
         self._client = redis.Redis.from_url(
             url,
-            protocol=2,  # with no name of ours: a connection costs no further round trips
+            protocol=2,  # and no driver_info: connecting costs no further round trips
             driver_info=None,
             socket_connect_timeout=timeout_s,
             socket_timeout=timeout_s,
@@ -63,8 +63,9 @@ class RedisLimitStore:
     def take(
         self, client: str, *, step_s: float, horizon_s: float, most: int
     ) -> tuple[int, float] | None:
-        """Take up to `most` requests of a client, for this machine to spend. Return how many and
-        how many seconds the arrival time is ahead of the store's clock; None while it is away.
+        """Take up to `most` requests of a client, which this machine can then allow. Return their
+        number and the seconds that the arrival time is ahead of the store's clock, or None while
+        the store is unavailable.
         """
         if not self._may_ask():
             return None
@@ -81,7 +82,9 @@ class RedisLimitStore:
         return count, ahead_us / _US
 
     def find_version(self) -> tuple[str | None, str]:
-        """Return the store's name and version, or None and why it does not count."""
+        """Return the store's name and version and an empty text, or None and the reason of a
+        failure.
+        """
         try:
             self._script(keys=[self._prefix + b"none"], args=[1, 1, 0])
             about = self._client.info("server")
@@ -95,7 +98,9 @@ class RedisLimitStore:
         self._client.close()
 
     def _may_ask(self) -> bool:
-        """Return whether to ask the store now: after a failure one request a second does."""
+        """Return whether to query the store now. After a failure, only one request per
+        second does.
+        """
         if self._failed_at is None:
             return True
         with self._guard:

@@ -1,4 +1,4 @@
-"""The store that the settings name for limits of several machines."""
+"""Opens the store that the settings name for limits shared by several machines."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def open_limit_store(
     *,
     timeout_s: float | None = None,
 ) -> RedisLimitStore | None:
-    """Return the store of a service's counts, None where each machine counts by itself. It connects
-    when it is used. `timeout_s` is the longest wait for an answer, if another than for requests.
-    Raise `MissingExtra` without the extra `limits`.
+    """Return the store of a service's counts, or None if each machine counts by itself. It connects
+    when it is first used. `timeout_s` replaces the longest wait for a response. Raise
+    `MissingExtra` without the extra `limits`.
 
-    Clients are known by a hash under the secret that `find_secret` returns. All machines of the
-    service must have the same.
+    Clients are identified by a hash under the secret that `find_secret` returns. All machines of
+    the service must have the same secret.
     """
     if not settings.limits_url:
         return None
