@@ -1,11 +1,11 @@
-"""Trace contexts, which a request brings and requests to others take on, and spans.
+"""Trace contexts, which are read from requests and sent on with outgoing requests, and spans.
 
 A context is the value of the header `traceparent` (https://www.w3.org/TR/trace-context/), in the
-form of version 00. What clients send is a label for logs and for other services: nothing is decided
-by it, and what is malformed is as if it had not been sent.
+form of version 00. The values that clients send are only labels for logs and other services. No
+decision depends on them, and malformed values are ignored.
 
-There are spans where `start` finds an exporter of OpenTelemetry configured. `specd._tracing.otel`,
-the one module that knows it, is imported then. Without spans contexts are passed on unchanged.
+Spans exist if `start` finds a configured OpenTelemetry exporter. Only then is `specd._tracing.otel`
+imported, the one module that uses OpenTelemetry. Without spans, contexts are passed on unchanged.
 """
 
 import re
@@ -18,7 +18,7 @@ from specd._security_events import current_caller
 
 HEADER = b"traceparent"
 MAX_BYTES = 256
-"""A longer header is malformed. Version 00 has 55 bytes; later ones may have more."""
+"""A longer header is malformed. Version 00 has 55 bytes. Later versions may have more."""
 _FORM = re.compile(
     rb"(?!ff)([0-9a-f]{2})-((?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16})-([0-9a-f]{2})(-.*)?"
 )
@@ -27,43 +27,44 @@ _SAMPLED = 1
 Attributes = Mapping[str, str | int]
 """The attributes of a span, by their names in OpenTelemetry."""
 SERVER, STEP, CLIENT = "server", "internal", "client"
-"""The kinds of spans: a request that is answered, a step of a worker, a request to others."""
+"""The kinds of spans: an incoming request, a step of a worker, an outgoing request."""
 
 
 class CannotTrace(Exception):
-    """Traces are configured and cannot be exported; the message is the reason."""
+    """Traces are configured but cannot be exported. The message is the reason."""
 
 
 class Span(Protocol):
-    """A part of a trace that has begun. One that is never ended is not exported."""
+    """A part of a trace that has begun. A span that is never ended is not exported."""
 
     traceparent: str
 
     def end(self, attributes: Attributes, *, name: str | None = None, failed: bool = False) -> None:
-        """End it, with these attributes besides, under another name where there is one."""
+        """End the span and add these attributes. `name` replaces its name."""
         ...
 
 
 class Tracer(Protocol):
-    """Makes spans. Thread-safe."""
+    """Creates spans. Thread-safe."""
 
     def begin(self, name: str, kind: str, parent: str | None, attributes: Attributes) -> Span:
-        """Return a span that begins now. `parent`: the context that it is a part of."""
+        """Return a span that begins now. `parent` is the context that it is a part of."""
         ...
 
     def close(self) -> None:
-        """Export what has ended, for some seconds at most."""
+        """Export the spans that have ended. This takes a few seconds at most."""
         ...
 
 
 tracer: Tracer | None = None
-"""None: there are no spans."""
+"""None if there are no spans."""
 _step: ContextVar[str | None] = ContextVar("step", default=None)
 
 
 def start(environment: Mapping[str, str], process: str) -> None:
-    """Make spans in this process from now on, where the `OTEL_*` variables of the environment name
-    an exporter. `process` is the service's name unless they have another. Raise `CannotTrace`.
+    """Create spans in this process from now on, if the `OTEL_*` environment variables name an
+    exporter. `process` is the name of the service, unless the variables set it. Raise
+    `CannotTrace`.
     """
     global tracer
     if not _is_configured(environment):
@@ -79,7 +80,7 @@ def start(environment: Mapping[str, str], process: str) -> None:
 
 
 def close() -> None:
-    """Export what is left; there are no spans any more."""
+    """Export the remaining spans, and create no more."""
     global tracer
     ending, tracer = tracer, None
     if ending is not None:
@@ -87,7 +88,7 @@ def close() -> None:
 
 
 def _is_configured(environment: Mapping[str, str]) -> bool:
-    """Return whether an exporter is named. Raise `CannotTrace` for one that there is not."""
+    """Return whether an exporter is configured. Raise `CannotTrace` for an unsupported one."""
 
     def value(*names: str) -> str:
         return next((found for name in names if (found := environment.get(name, "").strip())), "")
@@ -107,7 +108,7 @@ def _is_configured(environment: Mapping[str, str]) -> bool:
 
 
 def read(header: bytes) -> str | None:
-    """Return the context that a header has; None where it is malformed."""
+    """Return the context in a header, or None if the header is malformed."""
     if len(header) > MAX_BYTES:
         return None
     match = _FORM.fullmatch(header)
@@ -120,7 +121,7 @@ def read(header: bytes) -> str | None:
 
 
 def trace_id(traceparent: str) -> str:
-    """Return the id of the trace, 32 hexadecimal digits."""
+    """Return the id of the trace: 32 hexadecimal digits."""
     return traceparent[3:35]
 
 
@@ -131,7 +132,9 @@ def current_traceparent() -> str | None:
 
 
 def traced(worker: str, try_one: Callable[[], bool]) -> Callable[[], bool]:
-    """Return the step of a worker with a span for each that finds something to do or fails."""
+    """Return the step of a worker with tracing: a step that finds something to do or fails gets a
+    span.
+    """
     if tracer is None:
         return try_one
     begin = tracer.begin
@@ -168,7 +171,9 @@ class Outgoing:
             self.headers = {"traceparent": traceparent}
 
     def end(self, status: int | None, failure: str | None = None) -> None:
-        """End it with the status of the answer, or None if `failure` names the reason."""
+        """End the span with the status of the response, or with None if the request failed and
+        `failure` names the reason.
+        """
         if self._span is None:
             return
         if status is None:

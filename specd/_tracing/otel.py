@@ -1,5 +1,6 @@
-"""Spans by OpenTelemetry, sent by OTLP over HTTP. The `OTEL_*` variables of the environment are the
-library's own (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
+"""OpenTelemetry spans, sent by OTLP over HTTP. OpenTelemetry itself defines the `OTEL_*`
+environment variables
+(https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
 """
 
 import threading
@@ -31,7 +32,7 @@ _CLOSED_WITHIN_S = 3.0
 
 
 class OtelSpan:
-    """A span that has begun."""
+    """An OpenTelemetry span that has begun."""
 
     def __init__(self, span: Span) -> None:
         self._span = span
@@ -49,11 +50,13 @@ class OtelSpan:
 
 
 class OtelTracer:
-    """Makes the spans of one process. Its thread begins with the first one, so after the fork."""
+    """Creates the spans of one process. Its thread starts with the first span, and therefore after
+    the fork.
+    """
 
     def __init__(self, environment: Mapping[str, str], process: str) -> None:
         self._named = {} if environment.get("OTEL_SERVICE_NAME") else {SERVICE_NAME: process}
-        # By default the library samples as the client says, and so could anybody fill the store.
+        # By default, the client's flag decides on sampling, so any client could fill the store.
         self._sampler = None if environment.get("OTEL_TRACES_SAMPLER") else ALWAYS_ON
         self._making = threading.Lock()
 
@@ -80,7 +83,7 @@ class OtelTracer:
         provider = TracerProvider(
             resource=Resource.create(self._named),
             sampler=self._sampler,
-            shutdown_on_exit=False,  # it may take longer than a process has to stop
+            shutdown_on_exit=False,  # it may take longer than the process has to stop
         )
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         return provider
