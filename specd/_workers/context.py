@@ -1,4 +1,4 @@
-"""The context of one service's workers in one process."""
+"""The context of a service's workers in one process."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,8 +14,9 @@ S = TypeVar("S", bound=Settings)
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext(Generic[S]):
-    """What the functions in `WORKERS` of a service receive, to make a `Worker` with it: the
-    settings, the database of the service, the clock, and the pool of all workers of the process.
+    """The argument of the functions in a service's `WORKERS`, from which they create a `Worker`:
+    the settings, the database of the service, the clock, and the pool of all workers of the
+    process.
     """
 
     settings: S
@@ -25,4 +26,4 @@ class WorkerContext(Generic[S]):
 
 
 WorkerFactory = Callable[[WorkerContext[Any]], Worker]
-"""Makes one worker of a service."""
+"""Creates one worker of a service."""

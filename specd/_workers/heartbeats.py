@@ -1,4 +1,4 @@
-"""Tells the database which workers of this process run, so that servers can show it."""
+"""Records in the database which workers of this process run, so that servers can report it."""
 
 from collections.abc import Callable, Collection
 
@@ -15,7 +15,7 @@ EVERY_S = 20.0
 
 
 def find_table(service: str) -> Table | None:
-    """Return the table of a service's heartbeats. None for a service that keeps none."""
+    """Return the table of a service's heartbeats, or None if it has no such table."""
     model = current()[service].heartbeats
     return table_of(find_object(model)) if model else None
 
@@ -27,7 +27,9 @@ def heartbeats_of(
     service: str,
     find_running: Callable[[], Collection[str]],
 ) -> Worker:
-    """Return the worker that records those of a service's workers that `find_running` names."""
+    """Return the worker that records heartbeats of the service's workers that `find_running`
+    returns.
+    """
 
     def try_record() -> bool:
         if names := find_running():
@@ -39,7 +41,9 @@ def heartbeats_of(
 
 
 def expect_workers(service: str, database: Database, clock: Clock, names: Collection[str]) -> None:
-    """Expect a heartbeat of each of a service's workers from now on, if the service keeps them."""
+    """Expect a heartbeat of each of these workers from now on, if the service records
+    heartbeats.
+    """
     now, table = clock.now(), find_table(service)
     if table is not None:
         database.run(lambda session: expect_heartbeats(session, table, names, now))

@@ -1,4 +1,4 @@
-"""The workers of a module: those in `WORKERS`, and the functions that `every` marks."""
+"""The workers of a module: those in `WORKERS`, and functions marked with `every`."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -20,12 +20,12 @@ def every(*, seconds: float) -> Callable[[Job], Job]:
         def delete_old_carts(session: Session) -> None:
             session.execute(delete(Cart).where(Cart.expires_at < func.now()))
 
-    The function is called with a database session. Its changes are committed when it returns, and
-    rolled back if it raises; then it is tried again after a growing pause. If it returns True, it
+    The function is called with a database session. Its changes are committed when it returns. If it
+    raises, they are rolled back and it is tried again after a growing pause. If it returns True, it
     is called again immediately, so a large task can be done in small transactions. The name of the
     function is the name of the worker.
 
-    Put the function into the module `workers` of the service. Several processes can run it at the
+    Define the function in the module `workers` of the service. Several processes can run it at the
     same time, so lock the rows that it must not process twice.
     """
     if seconds <= 0:
@@ -39,7 +39,7 @@ def every(*, seconds: float) -> Callable[[Job], Job]:
 
 
 def find_workers(module: ModuleType) -> dict[str, WorkerFactory]:
-    """Return the workers of a module by name. Raise ValueError for a name that two of them have."""
+    """Return the workers of a module by name. Raise ValueError if two have the same name."""
     found: dict[str, WorkerFactory] = dict(getattr(module, "WORKERS", {}))
     for job in vars(module).values():
         poll_s = getattr(job, _EVERY_S, None)

@@ -1,7 +1,8 @@
-"""The loop of every worker: step until there is nothing to do, pause, go on.
+"""The loop of every worker: run steps until there is nothing to do, pause, and repeat.
 
-A step is one unit of work that happens completely or not at all, so a worker may be killed at any
-instant. SIGTERM and SIGINT let every step finish; a second signal ends the process at once.
+A step is one unit of work that happens completely or not at all, so a worker can be killed at any
+time. After SIGTERM or SIGINT, every worker finishes its step. A second signal ends the process
+immediately.
 """
 
 from __future__ import annotations
@@ -32,29 +33,31 @@ from specd._db.errors import DatabaseUnavailable
 
 LONGEST_BACK_OFF_S = 10.0
 LONGEST_OUTAGE_PAUSE_S = 2.0
-"""The longest pause without a database: a step then fails at once and costs nothing."""
+"""The longest pause while the database is unavailable. Steps then fail immediately and cost
+nothing.
+"""
 MAX_PLACES = 20
-"""How many places in which a step fails have a traceback in the log until it succeeds."""
+"""The maximum number of places of failure whose tracebacks are logged until a step succeeds."""
 STUCK_S = 300.0
-"""A longer step is stuck: all that a step waits for has a shorter time limit."""
+"""A longer step is stuck, because everything that a step waits for has a shorter time limit."""
 STUCK_FRAMES = 20
-"""How many frames of a step that is stuck are logged."""
+"""The number of stack frames that are logged for a stuck step."""
 SIGNALS = frozenset({signal.SIGTERM, signal.SIGINT})
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A background job: a loop in a thread of its own, which `specd worker` runs.
+    """A background job: a loop in its own thread, which `specd worker` runs.
 
-    `try_one()` does one step and returns whether there was something to do. It is called again
-    immediately after True, and after `poll_s` seconds after False. A step that raises is logged and
-    tried again after a growing pause. A process can be killed at any time, and several processes
-    run the same job, so a step is one transaction that locks its rows.
+    `try_one()` does one step and returns whether there was something to do. If so, it is called
+    again immediately, otherwise after `poll_s` seconds. A step that raises is logged and tried
+    again after a growing pause. A process can be killed at any time, and several processes can run
+    the same job, so a step must be one transaction that locks its rows.
 
-    `close()` runs once after the last step, for example to release a lease. `niceness` (0 to 19)
-    makes the thread less urgent than requests, on Linux. A step that takes longer than `longest_s`
-    is reported as stuck, and so is a job whose `silent_s()` is greater, the seconds since its own
-    threads last responded.
+    `close()` runs once after the last step, for example to release a lease. On Linux, `niceness` (0
+    to 19) gives the thread a lower priority than requests. A step that takes longer than
+    `longest_s` is reported as stuck. So is a job whose `silent_s()` is greater than `longest_s`: it
+    returns the seconds since the job's own threads last responded.
     """
 
     name: str
@@ -67,7 +70,7 @@ class Worker:
 
 
 class WorkerPool:
-    """The workers of one process, a thread each. They stop together."""
+    """The workers of one process, each in its own thread. They stop together."""
 
     def __init__(self) -> None:
         self.stopping = threading.Event()
@@ -78,12 +81,14 @@ class WorkerPool:
         """Names of workers whose last step failed."""
         self._threads: list[threading.Thread] = []
         self._steps: dict[int, tuple[Worker, float]] = {}
-        """Thread of a worker -> the worker, and when its present step began, or infinity."""
+        """Thread of a worker -> the worker, and the start time of its current step, or infinity
+        between steps.
+        """
         self._told: set[int] = set()
         self._log = structlog.get_logger("workers")
 
     def start(self, worker: Worker) -> None:
-        """Run `worker` in a thread of its own; also from a running worker's step."""
+        """Run `worker` in its own thread. The step of a running worker may call this."""
         thread = threading.Thread(target=self._run, args=(worker,), name=worker.name, daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -95,8 +100,8 @@ class WorkerPool:
             self._returned.notify_all()
 
     def notice_stuck(self) -> set[str]:
-        """Return the names of workers that are stuck, and log each once, with the place where it
-        is. A worker that another one has started counts for that one: its name begins with that
+        """Return the names of workers that are stuck, and log each once, with its stack. A worker
+        that was started by another worker counts as that worker: its name begins with that worker's
         name and a colon.
         """
         now, stuck = time.monotonic(), set()
@@ -116,7 +121,7 @@ class WorkerPool:
         return stuck
 
     def stop(self) -> None:
-        """Let every worker finish its step, and wait until all have."""
+        """Stop all workers, and wait until they have finished their steps."""
         self._begin_to_stop()
         while self._threads:
             self._threads.pop().join()
@@ -124,8 +129,8 @@ class WorkerPool:
     def run_until_signal(self, workers: list[Worker]) -> None:
         """Run `workers` until SIGTERM or SIGINT. Main thread only.
 
-        The signals are blocked in all threads and collected here by `sigwait`: no handler ever
-        interrupts a step or an Event's lock.
+        The signals are blocked in all threads and received here by `sigwait`, so a signal handler
+        never interrupts a step or the lock of an Event.
         """
         before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
@@ -161,7 +166,8 @@ class WorkerPool:
             worker.close()
             self._steps.pop(threading.get_ident(), None)
         except BaseException:
-            # A failing step does not get here: this is a bug, and half a pool must not go on.
+            # A failing step is not raised here, so this is a bug. A pool without this worker must
+            # not continue.
             self._log.exception("worker_died", worker=worker.name)
             self.failed = True
             if not self.stopping.is_set():
@@ -199,15 +205,15 @@ class WorkerPool:
     def _note_failure(self, worker: Worker, failures: _Failures, state: RetryCallState) -> None:
         self.failing.add(worker.name)
         problem = state.outcome.exception() if state.outcome else None
-        # Of an outage the log has one line already.
+        # An outage is already logged once.
         if problem is not None and not isinstance(problem, DatabaseUnavailable):
             failures.note(problem, round(state.upcoming_sleep, 2))
 
 
 class _Failures:
-    """Logs the failures of a step that is repeated, perhaps for days. The first one of each place
-    has its traceback. The next ones are counted: the 2nd, 4th, 8th, ... has a line. The end has a
-    line with their number and the last traceback.
+    """Logs the failures of a step that is repeated, perhaps for days. The first failure at each
+    place is logged with its traceback. The others are counted, and the 2nd, 4th, 8th, ... failure
+    is logged. When the step succeeds, the number of failures and the last traceback are logged.
     """
 
     def __init__(self, log: FilteringBoundLogger) -> None:
@@ -234,7 +240,7 @@ class _Failures:
             )
 
     def end(self) -> None:
-        """Note that a step succeeded."""
+        """Log a recovery, if the step had failed more than once, and start again."""
         if self._count > 1:
             self._log.warning("worker_step_recovered", attempts=self._count, exc_info=self._last)
         if self._count:
@@ -243,7 +249,9 @@ class _Failures:
 
 
 def _place_of(problem: BaseException) -> str:
-    """Return the kind of an error and the line that raised it, such as `ValueError outbox.py:7`."""
+    """Return the class of an error and the line that raised it, such as `ValueError
+    outbox.py:7`.
+    """
     kind, at = type(problem).__name__, problem.__traceback__
     if at is None:
         return kind

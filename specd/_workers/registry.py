@@ -1,4 +1,4 @@
-"""All workers by name; runs some of them in one process."""
+"""All workers by name. Runs some of them in one process."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -18,7 +18,7 @@ from specd._workers.retention import make_retention
 
 
 def find_all(service: Service) -> dict[str, WorkerFactory]:
-    """Return the workers of a service by name: its own, and the one that deletes old rows."""
+    """Return the workers of a service by name, including the worker that deletes old rows."""
     found = find_workers(import_module(service.workers)) if service.workers else {}
     if service.retention:
         name = f"{service.name}_retention"
@@ -32,11 +32,11 @@ def find_all(service: Service) -> dict[str, WorkerFactory]:
 SERVICES: Mapping[str, Mapping[str, WorkerFactory]] = {
     each.name: workers for each in find_services() if (workers := find_all(each))
 }
-"""Service -> its workers, which need that service's database and no other."""
+"""Service -> its workers, which use only the database of that service."""
 
 
 def map_to_services(services: Mapping[str, Mapping[str, WorkerFactory]]) -> dict[str, str]:
-    """Return worker -> its service, sorted. Raise ValueError for a name that two services use."""
+    """Return worker -> its service, sorted. Raise ValueError if two services use the same name."""
     found: dict[str, str] = {}
     for service, workers in services.items():
         for name in workers:
@@ -55,14 +55,14 @@ class UnknownWorker(ValueError):
 
 
 class NoDatabase(Exception):
-    """Workers belong to a service without a database."""
+    """The service of a worker has no database."""
 
 
 def run(names: Sequence[str], settings: Settings) -> None:
-    """Run the named workers (none named: all) until SIGTERM or SIGINT. Main thread only.
+    """Run the named workers, or all if `names` is empty, until SIGTERM or SIGINT. Main thread only.
 
-    Raise `UnknownWorker` and `NoDatabase` before anything starts; `SystemExit(1)` when a worker
-    died of a bug.
+    Raise `UnknownWorker` or `NoDatabase` before anything starts. Raise `SystemExit(1)` if a bug
+    ended a worker.
     """
     for name in names:
         if name not in SERVICE_OF:
@@ -112,6 +112,6 @@ def expect_all(service: str, database: Database) -> None:
 
 
 def _find_running(names: Sequence[str], pool: WorkerPool) -> list[str]:
-    """Return the names of workers that neither fail nor are stuck."""
+    """Return the names of workers whose last step did not fail and that are not stuck."""
     stuck = pool.notice_stuck()
     return [name for name in names if name not in pool.failing and name not in stuck]

@@ -1,7 +1,7 @@
-"""The workers that delete rows of one service's database, once their time is over.
+"""The worker that deletes old rows of a service's database.
 
-Needs no leader: several share the work by skipping locked rows on PostgreSQL, and take turns on
-SQLite.
+Several processes can run it: on PostgreSQL they share the work by skipping locked rows, and on
+SQLite they take turns.
 """
 
 import time
@@ -21,14 +21,15 @@ from specd._workers.loop import Worker
 BATCH = 200
 EVERY_S = 60.0
 NICENESS = 10
-"""Deleting is less urgent than requests."""
+"""Deletion has a lower priority than requests."""
 
 
 class Retention:
-    """Steps over one database, one batch of each table and one transaction per batch.
+    """Deletes old rows of one database. A step is one batch of each table, in one transaction per
+    batch.
 
-    `rest(seconds)` waits: after each batch as long as the batch took, so that other writers have
-    SQLite's one lock at least half of the time, however much there is to delete.
+    `rest(seconds)` waits after each batch for as long as the batch took, so other writers can have
+    SQLite's single write lock at least half of the time.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Retention:
         self._log = structlog.get_logger("retention")
 
     def try_delete_some(self) -> bool:
-        """Delete one batch of each table's old rows; return whether there were any."""
+        """Delete one batch of old rows of each table. Return whether there were any."""
         deleted = [rule.table for rule, kept_for in self._rules if self._delete(rule, kept_for)]
         if deleted:
             self._log.debug("rows_deleted", tables=deleted)
@@ -67,7 +68,7 @@ class Retention:
 
 
 def make_retention(context: WorkerContext[Any], name: str, rules: Sequence[Rule]) -> Worker:
-    """Return the worker of this name that deletes old rows as the rules say."""
+    """Return the worker with this name that deletes old rows by the rules."""
     worker = Retention(
         context.database, context.clock, rules, context.settings, rest=context.pool.stopping.wait
     )
