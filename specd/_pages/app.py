@@ -1,4 +1,4 @@
-"""The Flask application for people, without a database or a clock of its own."""
+"""The Flask application of the HTML pages. It has neither a database nor a clock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ log = structlog.get_logger("specd.pages")
 
 LIBRARY = Path(__file__).parent
 ROUTE = "specd.route"
-"""Key of the ASGI scope in which the server (`specd/_engine/serving/page_visits.py`) expects it."""
+"""The key of the ASGI scope from which the server (`specd/_engine/serving/page_visits.py`) reads
+the route.
+"""
 
 
 class Pages(Flask):
@@ -36,8 +38,8 @@ class Pages(Flask):
         log.error("page failed", page=request.endpoint, exc_info=exc_info)
 
     def handle_http_exception(self, e: HTTPException) -> HTTPException | ResponseReturnValue:
-        """Return the answer to an error. A redirect to another spelling of a path leads to a path,
-        because werkzeug's names the host that the client sent.
+        """Return the response to an error. Redirect to a path only, because werkzeug's redirects
+        contain the host that the client sent.
         """
         if not isinstance(e, RequestRedirect):
             return super().handle_http_exception(e)
@@ -58,10 +60,10 @@ def build_pages(
     """Return the application.
 
     `documents` maps a document's name to the path it is served at, without `.yaml` or `.json`, such
-    as `{"orders": "/v1/openapi"}`, `contents` to the document itself, which its page describes,
-    and `failures` a service's name to its failures.
-    Each of `own` adds the pages that one service has beyond these. Each of `folders` may have
-    templates/ and static/ for them. `is_https`: people reach the pages over HTTPS.
+    as `{"orders": "/v1/openapi"}`. `contents` maps it to the document itself, which its page
+    describes. `failures` maps a service's name to its failures. Each of `own` adds the pages of one
+    service. Each of `folders` may contain templates/ and static/ for them. `is_https` says whether
+    the pages are reached over HTTPS.
     """
     app = Pages(__name__, static_folder=None)
     searched = (LIBRARY, *folders)
@@ -82,8 +84,8 @@ def build_pages(
 
 
 def _name_route() -> None:
-    """Name the route of the request for the server, which logs and counts it: never the path, which
-    may have a secret.
+    """Pass the route of the request to the server, which logs and counts it. The path is not
+    logged, because it may contain a secret.
     """
     scope = request.environ.get("asgi.scope")
     if scope is not None and request.url_rule is not None:

@@ -1,8 +1,8 @@
 """The files under static/ of the library and of a project's pages.
 
-Each address carries a digest of the file's content, so that browsers may keep it for ever. Texts
-are sent with gzip: they are public and the same for all readers, so their size reveals nothing. So
-are pages that are the same for all readers.
+Each address contains a digest of the file's content, so browsers can cache it without a time limit.
+Texts are sent with gzip: they are public and the same for all readers, so their size reveals
+nothing. The same applies to pages that are the same for all readers.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ STATIC = Path(__file__).with_name("static")
 FOR_EVER = "public, max-age=31536000, immutable"
 TEXTS = frozenset((".css", ".js", ".svg"))
 MIN_COMPRESSED = 512
-"""Bytes of a file below which gzip saves nothing that counts."""
+"""The size in bytes below which gzip saves too little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A file below a folder static/. `digest`: the first 12 hex digits of its SHA-256."""
+    """A file below a folder static/. `digest` is the first 12 hex digits of its SHA-256."""
 
     file: Path
     digest: str
@@ -36,8 +36,8 @@ class Asset:
 
 
 def find_assets(folders: Iterable[Path]) -> dict[str, Asset]:
-    """Return the files below each folder, by their paths in it. Raise `ValueError` for a path that
-    two folders have.
+    """Return path in its folder -> file, for the files below the folders. Raise `ValueError` for a
+    path that two folders have.
     """
     found: dict[str, Asset] = {}
     for folder in folders:
@@ -52,13 +52,13 @@ def find_assets(folders: Iterable[Path]) -> dict[str, Asset]:
 
 @cache
 def compress(file: Path) -> bytes:
-    """Return a file as gzip. Compressed at its first request and kept in memory."""
+    """Return a file as gzip. It is compressed at its first request and kept in memory."""
     return gzip.compress(file.read_bytes(), mtime=0)
 
 
 def install(app: Flask, folders: Iterable[Path]) -> None:
-    """Serve the folders at /static/ and give the templates `asset(name)`, the address of one
-    file.
+    """Serve the folders at /static/ and add `asset(name)` to the templates. It returns the address
+    of a file.
     """
     assets = find_assets(folders)
 
@@ -79,7 +79,7 @@ def install(app: Flask, folders: Iterable[Path]) -> None:
                 response.direct_passthrough = False
                 response.set_data(compress(its.file))
                 response.headers["Content-Encoding"] = "gzip"
-                # One tag for both forms: a weak one (RFC 9110, section 8.8.3).
+                # Both forms share one tag, so it is weak (RFC 9110, section 8.8.3).
                 response.set_etag(response.get_etag()[0] or "", weak=True)
                 response.headers.pop("Accept-Ranges", None)
         return response
@@ -89,8 +89,8 @@ def install(app: Flask, folders: Iterable[Path]) -> None:
 
 
 def send_public(page: str) -> Response:
-    """Return a page that is the same for all readers and contains no secret, with gzip if the
-    client accepts it. The page is compressed once.
+    """Return the response with a page that is the same for all readers and contains no secret. It
+    has gzip if the client accepts it. The page is compressed once.
     """
     response = Response(page, mimetype="text/html")
     response.vary.add("Accept-Encoding")

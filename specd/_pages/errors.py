@@ -1,4 +1,4 @@
-"""/docs/<service>/errors: the meaning of each error of a service, and advice."""
+"""/docs/<service>/errors: the meaning of each error of a service, with advice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from specd._pages.assets import send_public
 
 
 class Failure(Protocol):
-    """An error of a service. `subject` groups those of a general code; empty for the others."""
+    """An error of a service. `subject` groups the errors with the general code. It is empty for
+    others.
+    """
 
     @property
     def anchor(self) -> str: ...
@@ -38,9 +40,7 @@ class Failure(Protocol):
 
 
 def install(app: Flask, failures: Mapping[str, Sequence[Failure]]) -> None:
-    """Add /docs/<service>/errors; `failures` maps a service to its failures, those of a subject
-    side by side.
-    """
+    """Add /docs/<service>/errors. `failures` maps a service to its failures, sorted by subject."""
 
     @cache
     def render(name: str) -> str:

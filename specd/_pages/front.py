@@ -1,4 +1,4 @@
-"""/: the pages for people, and the reference of each document."""
+"""/: links to the pages, and to the reference of each document."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Entrance:
 def add_entrance(
     app: Flask, name: str, path: str | None, about: str, *, fragment: str = ""
 ) -> None:
-    """List a page on the front page, with one sentence about it. `path`: None if it has no fixed
-    one. Links to the front page whose fragment starts with `fragment`, such as `#notes/`, open the
-    page instead.
+    """List a page on the front page, with one sentence about it. `path` is None if the page has no
+    fixed path. Links to the front page whose fragment starts with `fragment`, such as `#notes/`,
+    open the page instead.
     """
     app.extensions.setdefault(_ENTRANCES, []).append(Entrance(name, path, about, fragment))
 
 
 def install(app: Flask, documents: Mapping[str, str]) -> None:
-    """Add GET /, and the icon of all pages at its usual address, which browsers request for answers
-    that are not pages.
+    """Add GET /, and the icon of all pages at its default address, which browsers request for
+    responses that are not HTML.
     """
 
     def show_front() -> ResponseReturnValue:

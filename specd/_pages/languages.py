@@ -15,11 +15,11 @@ from markupsafe import Markup
 DEFAULT = "en"
 
 GROUP = "\u202f"
-"""Between groups of three digits in all languages: a point or a comma would mean a fraction to some
-readers (ISO 80000-1, section 7.3.1).
+"""The separator of groups of three digits, in all languages. Some readers would read a point or a
+comma as a decimal sign (ISO 80000-1, section 7.3.1).
 """
 MIN_GROUPED = 5
-"""Digits of a whole number that is written in groups."""
+"""The minimum number of digits of a whole number that is written in groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,17 @@ class Texts:
     entries: Mapping[str, str]
 
     def write(self, key: str, **values: object) -> str:
-        """Return a text with its values, not escaped."""
+        """Return a text with its placeholders replaced by the values, not escaped."""
         return self.entries[key].format(**values)
 
     def mark_up(self, key: str, **values: object) -> Markup:
-        """Return a text as HTML. Values are escaped, except `Markup`."""
+        """Return a text as HTML, with its placeholders replaced. Values are escaped, except
+        `Markup`.
+        """
         return Markup(self.entries[key]).format(**values)
 
     def of_section(self, section: str) -> dict[str, str]:
-        """Return the texts of a section by the rest of their keys."""
+        """Return the texts of a section, by their keys without the name of the section."""
         start = f"{section}."
         return {
             key.removeprefix(start): text
@@ -47,7 +49,9 @@ class Texts:
         }
 
     def write_decimal(self, number: str) -> str:
-        """Return a decimal number such as `12345.5` as people write it: `12 345,5`."""
+        """Return a decimal number such as `12345.5` in the notation of the language, such as `12
+        345,5`.
+        """
         whole, _, fraction = number.partition(".")
         if len(whole) >= MIN_GROUPED:
             whole = f"{int(whole):_}".replace("_", GROUP)
@@ -55,7 +59,8 @@ class Texts:
 
 
 class Catalogue:
-    """The texts of some pages in several languages: `LANGUAGE.yaml` in a folder. English is there.
+    """The texts of some pages in several languages, each in a file `LANGUAGE.yaml` of a folder.
+    English is required.
 
     `languages` maps each language to its texts.
     """
@@ -66,8 +71,8 @@ class Catalogue:
         }
 
     def choose(self) -> Texts:
-        """Return the texts for the current request: the language of `?lang=`, else the best one of
-        `Accept-Language` (RFC 9110, section 12.5.4), else English.
+        """Return the texts for the current request, in the language of `?lang=`, else the best
+        match of `Accept-Language` (RFC 9110, section 12.5.4), else English.
         """
         asked = request.args.get("lang", "")
         if asked in self.languages:
@@ -90,4 +95,4 @@ def _flatten(content: Mapping[str, Any], start: str = "") -> Iterator[tuple[str,
 
 
 MESSAGES = Catalogue(Path(__file__).with_name("texts"))
-"""Of error pages."""
+"""The texts of error pages."""

@@ -44,8 +44,8 @@ class Tag:
 
 
 def list_tags(content: Mapping[str, Any]) -> list[Tag]:
-    """Return the operations of an OpenAPI document by their first tag, in the document's order.
-    Each must have an operationId.
+    """Return the operations of an OpenAPI document grouped by their first tag, in the document's
+    order. Each must have an operationId.
     """
     described = {tag["name"]: tag.get("description", "") for tag in content.get("tags", ())}
     found: dict[str, list[Operation]] = {name: [] for name in described}
@@ -76,11 +76,10 @@ def list_tags(content: Mapping[str, Any]) -> list[Tag]:
 
 
 def render_markdown(text: str) -> Markup:
-    """Return the HTML of a description (CommonMark with tables). Its second-level headings have
-    ids, what may be wider than the page can be scrolled by keyboard, and HTML in it is shown as
-    text.
+    """Return the HTML of a description (CommonMark with tables). Second-level headings have ids,
+    tables and code blocks can be scrolled by keyboard, and HTML in it is displayed as text.
     """
-    from markdown_it import MarkdownIt  # only a server whose references are read needs it
+    from markdown_it import MarkdownIt  # imported when a reference is first read
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(text)
@@ -110,8 +109,8 @@ def install(
 ) -> None:
     """Add /docs and /docs/<document>.
 
-    `documents` maps a document's name to its path without `.yaml` or `.json`, `contents` to the
-    document itself, and `has_errors` names those whose service's errors have a page.
+    `documents` maps a document's name to its path without `.yaml` or `.json`. `contents` maps it to
+    the document itself. `has_errors` names the documents that have a page of errors.
     """
     sentences = {name: find_first_sentence(content) for name, content in contents.items()}
 

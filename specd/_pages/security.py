@@ -1,4 +1,4 @@
-"""The headers every page carries, and the two content security policies."""
+"""The security headers of all pages, and their content security policies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# Swagger UI's style sheet draws its arrows and ticks from data: images; it needs nothing else more.
+# Swagger UI's style sheet draws its arrows and check marks from data: images.
 REFERENCE_POLICY = POLICY.replace("img-src 'self'", "img-src 'self' data:")
 
 _DIRECTIVE = re.compile(r"[a-z-]+")
@@ -32,8 +32,8 @@ HEADERS = {
 
 
 def install(app: Flask, *, is_https: bool) -> None:
-    """Add the headers to every answer of `app`, error pages and static files included, unless it
-    has set them; over HTTPS also HTTP Strict Transport Security (RFC 6797).
+    """Add the headers to every response of `app`, including error pages and static files, unless
+    the response has them already. Over HTTPS, also add HTTP Strict Transport Security (RFC 6797).
     """
     headers = {**HEADERS, "Strict-Transport-Security": "max-age=31536000"} if is_https else HEADERS
 
@@ -46,8 +46,8 @@ def install(app: Flask, *, is_https: bool) -> None:
 
 
 def policy_with(directives: Mapping[str, str]) -> str:
-    """Return the policy of pages with other values of some directives. Raise ValueError for a value
-    that would change more than its directive.
+    """Return the content security policy with other values of some directives. Raise ValueError for
+    a value that would change more than its directive.
     """
     policy = dict(each.split(" ", 1) for each in POLICY.split("; "))
     for name, sources in directives.items():
@@ -73,6 +73,6 @@ def installing(
                 response.headers.setdefault("Content-Security-Policy", policy)
             return response
 
-        app.after_request(set_policy)  # before the headers of all pages: the last one goes first
+        app.after_request(set_policy)  # runs before `secure`: Flask calls the last first
 
     return install_with_policy if directives else install
