@@ -1,4 +1,4 @@
-"""Writes a migration from the difference of a service's tables and its database."""
+"""Writes a migration from the differences between a service's tables and its database."""
 
 import ast
 import io
@@ -24,7 +24,7 @@ from specd._db.revisions import COMPATIBILITY, NUMBER_LENGTH, history_of, newest
 from specd._project import current
 
 WIDTH = 100
-"""Characters of a line of a migration."""
+"""The maximum length of a line of a migration."""
 INDEXES_ALONE = "    pass  # the indexes of the models are built after the migrations"
 NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 MODULE = '''"""{title}."""
@@ -40,10 +40,10 @@ def upgrade() -> None:
 
 
 def write_migration(url: str, service: str, name: str) -> Path | None:
-    """Write what the database of a service lacks, or has beyond its tables, as its next migration.
+    """Write the differences between the database of a service and its tables as the next migration.
 
-    Return the new file, or None if there is no difference. The database has all migrations that
-    there are. Raise `DatabaseUnavailable`.
+    Return the new file, or None if there is no difference. The database must have all existing
+    migrations. Raise `DatabaseUnavailable`.
     """
     with closing(Database(url)) as database, database.reading_apart() as connection:
         context = MigrationContext.configure(
@@ -78,7 +78,9 @@ def write_migration(url: str, service: str, name: str) -> Path | None:
 
 
 def _adds(operation: MigrateOperation) -> bool:
-    """Return whether a server that does not know of a change can still write to the tables."""
+    """Return whether a server of the previous release can still write to the tables after
+    a change.
+    """
     match operation:
         case ModifyTableOps():
             return all(map(_adds, operation.ops))
@@ -88,8 +90,8 @@ def _adds(operation: MigrateOperation) -> bool:
 
 
 def _is_compared(thing: Any, name: str | None, kind: str, reflected: bool, model: Any) -> bool:
-    """Return whether a migration is about a part of the database. Indexes that are missing are
-    built from the models after the migrations, and one table is the library's.
+    """Return whether a migration includes a part of the database. Missing indexes are excluded,
+    because they are built from the models after the migrations, and so is the library's own table.
     """
     if kind == "index":
         return bool(reflected or model is not None)
@@ -97,8 +99,8 @@ def _is_compared(thing: Any, name: str | None, kind: str, reflected: bool, model
 
 
 def _render_type(kind: str, thing: Any, context: AutogenContext) -> str | Literal[False]:
-    """Return the column type of SQLAlchemy that a type of the service's own is stored as, because
-    a migration does not change with the service.
+    """Return the standard SQLAlchemy type by which a service's own column type is stored, because a
+    migration must not change with the service.
     """
     if kind != "type" or not isinstance(thing, TypeDecorator):
         return False
@@ -119,7 +121,7 @@ def _lines(source: str) -> Iterator[str]:
 
 
 def _call_lines(statement: ast.stmt, width: int) -> Iterator[str]:
-    """Yield a statement in one line, or a call with a line for each argument."""
+    """Yield a statement in one line, or a long call with a line for each argument."""
     one = _source_of(statement)
     if len(one) <= width or not isinstance(statement, ast.Expr):
         yield from one.splitlines()

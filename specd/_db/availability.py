@@ -1,7 +1,7 @@
-"""Whether a process can use its database now. Outages are logged, and their end wakes workers.
+"""Tracks whether a process can use its database. Outages are logged, and their end wakes workers.
 
-An outage is one line in the log of each process when it begins and one when it is over, however
-many requests and steps of workers fail meanwhile.
+Each process logs one line when an outage begins and one when it ends, regardless of how many
+requests and worker steps fail meanwhile.
 """
 
 import threading
@@ -11,8 +11,8 @@ from collections.abc import Callable
 import structlog
 
 QUIET_S = 1.0
-"""A success ends an outage only so long after its last failure, because some connections outlive
-others.
+"""A success ends an outage only this long after its last failure, because some connections may
+still work during an outage.
 """
 FAILED_S = 3.0
 """How long a failure counts for readiness probes."""
@@ -24,47 +24,51 @@ class Availability:
 
     def __init__(self) -> None:
         self.is_silent = False
-        """New statements are refused: the database does not answer, or cannot be written to."""
+        """New statements are refused, because the database does not respond or does not accept
+        writes.
+        """
         self.is_failing = False
         self.is_doubtful = False
         self.doubted = threading.Event()
-        """Set when the heartbeat is to check the database now."""
+        """Set to make the heartbeat check the database immediately."""
         self.ended = 0
-        """How many outages are over."""
+        """The number of outages that have ended."""
         self._guard = threading.Lock()
         self._began_at = self._failed_at = 0.0
         self._calls: list[Callable[[], None]] = []
 
     def on_return(self, call: Callable[[], None]) -> None:
-        """Have something small done whenever an outage is over."""
+        """Call `call()`, which must be short, whenever an outage ends."""
         self._calls.append(call)
 
     @property
     def begun(self) -> int:
-        """Return how many outages have begun."""
+        """The number of outages that have begun."""
         with self._guard:
             return self.ended + self.is_failing
 
     @property
     def has_just_failed(self) -> bool:
-        """Return whether the database counts as unavailable: while it is silent, and for a moment
-        after a failure that no success has followed.
+        """Whether readiness probes see the database as unavailable: while it is silent, and for
+        `FAILED_S` after the last failure of an outage.
         """
         failed_s = time.monotonic() - self._failed_at
         return self.is_silent or (self.is_failing and failed_s < FAILED_S)
 
     def doubt(self) -> None:
-        """Have the heartbeat shut all connections, because one leads to the wrong node."""
+        """Make the heartbeat shut down all connections, because one of them is to a node without
+        writes.
+        """
         self.is_doubtful = True
         self.doubted.set()
 
     def note_slow(self, cause: BaseException) -> None:
-        """Log that a statement has not ended in time."""
+        """Log that a statement exceeded its time limit."""
         _log.warning("database_slow", kind=type(cause).__name__, cause=str(cause).strip())
 
     def note_failure(self, cause: BaseException, ended: int) -> None:
-        """Begin an outage. `ended` is its value when the attempt began, because an attempt that
-        fails after the outage in which it began is no new outage.
+        """Begin an outage. `ended` is the value of `self.ended` when the attempt began: if an
+        outage has ended since then, the failure is not a new outage.
         """
         with self._guard:
             if ended != self.ended:
@@ -77,7 +81,7 @@ class Availability:
         _log.warning("database_unavailable", kind=type(cause).__name__, cause=str(cause).strip())
 
     def note_silence(self, cause: BaseException) -> None:
-        """Refuse statements until `note_answer`, because the heartbeat is not answered."""
+        """Refuse statements until `note_answer`, because the heartbeat got no response."""
         self.is_silent = True
         self.note_failure(cause, self.ended)
 
@@ -87,7 +91,7 @@ class Availability:
             self._end_outage()
 
     def note_answer(self) -> None:
-        """End an outage, because the heartbeat is answered again."""
+        """End an outage, because the heartbeat gets responses again."""
         self.is_silent = False
         self._end_outage()
 

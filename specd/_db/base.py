@@ -1,4 +1,4 @@
-"""What declarative bases share: one rule for the names of constraints, in every database."""
+"""Shared parts of declarative bases and tables."""
 
 from typing import cast
 
@@ -19,12 +19,14 @@ database and in every migration.
 
 
 def table_of(model: type[DeclarativeBase]) -> Table:
-    """Return the table of a class, which SQLAlchemy declares to be any `FROM` clause."""
+    """Return the table of a model class, with the type `Table`, which SQLAlchemy does not
+    declare.
+    """
     return cast(Table, model.__table__)
 
 
 def upsert(table: Table | type[DeclarativeBase]) -> postgresql.Insert:
-    """Return an INSERT with `on_conflict_do_update` and `on_conflict_do_nothing`, which both
-    databases write in the same words.
+    """Return an INSERT with `on_conflict_do_update` and `on_conflict_do_nothing`, which have the
+    same syntax in both databases.
     """
     return postgresql.insert(table)

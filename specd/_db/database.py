@@ -1,12 +1,12 @@
-"""The unit of work: connections, transactions and their one retry. Only this module commits.
+"""Units of work: connections, transactions and their single retry. Only this module commits.
 
-SQLite runs in WAL with synchronous=FULL and one writer per process that begins IMMEDIATE;
-PostgreSQL runs READ COMMITTED with explicit row locks and time limits on statements, locks and
+SQLite uses WAL with synchronous=FULL, and one writer per process, which begins with IMMEDIATE.
+PostgreSQL uses READ COMMITTED with explicit row locks, and time limits on statements, locks and
 idle transactions.
 
-A pooler that changes connections between transactions, such as PgBouncer, keeps no state of a
-session. With `pooling=transaction` in the URL each transaction brings its own limits, in the same
-message as its BEGIN; reads are transactions too, and no statement is prepared.
+A pooler that changes connections between transactions, such as PgBouncer, does not keep the state
+of a session. With `pooling=transaction` in the URL, each transaction sets its own limits, in the
+same message as its BEGIN. Reads are transactions too, and no statement is prepared.
 """
 
 import threading
@@ -36,23 +36,23 @@ T = TypeVar("T")
 
 STATEMENT_TIMEOUT_S = 30
 READ_TIMEOUT_S = 10
-"""Of a statement that only reads (PostgreSQL), or of a whole reading unit (SQLite)."""
+"""The time limit of a statement that reads (PostgreSQL) or of a reading unit (SQLite)."""
 SNAPSHOT_TIMEOUT_S = 600
 WRITER_IDLE_S = 5
-"""Between two statements of a unit that writes. Nobody waits longer for its locks when its process
-hangs, or the network has lost its connection without a word.
+"""The longest time between two statements of a unit that writes. It limits how long others wait for
+the unit's locks if its process hangs or its connection is lost without an error.
 """
 READER_IDLE_S = 30
 POOLING = "pooling"
-"""Key in the URL. Its only value is `transaction`."""
+"""The key in the URL. Its only value is `transaction`."""
 NEVER_BY_ITSELF = 10**9
-"""So many repetitions make a statement a prepared one."""
+"""A number of repetitions that no statement reaches, so that none becomes a prepared statement."""
 _PREPARE_THRESHOLD = "prepare_threshold"
 TIME_LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
 READ_ONLY = "transaction_read_only"
 _AFTER_COMMIT = "after_commit"
 BEFORE_COMMIT = "before_commit"
-"""Key of `Session.info`: the calls of `before_commit` so far."""
+"""The key of `Session.info` with the calls of `before_commit` so far."""
 APPLIED = "alembic_version"
 """The table with the number of the last migration."""
 _NOTIFIER = "notifier"
@@ -60,9 +60,9 @@ _SOCKET = "socket"
 
 
 class Database:
-    """One service's database: a pool for reads and one for units of work.
+    """The database of a service, with a connection pool for reads and one for units of work.
 
-    Engines are made on first use, so a forked worker never shares a socket with its parent.
+    Engines are created on first use, so a forked worker never shares a socket with its parent.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class Database:
         rewrites_tables: bool = False,
         direct_url: str = "",
     ) -> None:
-        """`rewrites_tables`: a statement may change more than there is room for in memory.
-        `direct_url`: the address past a pooler, for notifications.
+        """`rewrites_tables` says that a statement may change more data than fits in memory.
+        `direct_url` is the address without the pooler, for notifications.
         """
         check_library_internals("sqlalchemy")
         given = make_url(url)
@@ -114,11 +114,11 @@ class Database:
         self._making = threading.Lock()
         self._engines: dict[str, Engine] = {}
         self._waiting: dict[Engine, set[int]] = {}
-        """Engine -> the threads that wait for one of its connections."""
+        """Engine -> the threads that are waiting for one of its connections."""
 
     @classmethod
     def for_service(cls, service: str, settings: Settings) -> "Database":
-        """Return the database of a service, as the settings name it."""
+        """Return the database of a service, configured by the settings."""
         return cls(
             settings.database_urls[service],
             lock_timeout_s=settings.lock_timeout_s,
@@ -127,17 +127,17 @@ class Database:
         )
 
     def reading(self) -> AbstractContextManager[Connection]:
-        """A Core connection in AUTOCOMMIT, for reads: each statement sees the latest state.
+        """Return a Core connection in AUTOCOMMIT, for reads. Each statement sees the latest state.
 
-        What takes longer than the time limit of reads ends as `DatabaseUnavailable`.
+        Raise `DatabaseUnavailable` for a read that exceeds its time limit.
         """
         return self._connected(self._engine("reading"), self._read_timeout_s, self._begin_reading)
 
     def snapshot(self, *, may_take_long: bool = False) -> AbstractContextManager[Connection]:
-        """A read-only Core connection on which every statement sees the same moment.
+        """Return a read-only Core connection on which all statements see the same state.
 
-        The time limit of reads holds, or ten minutes where it `may_take_long`; execute with
-        `yield_per` to read in batches.
+        The limit is the time limit of reads, or ten minutes if it `may_take_long`. To read in
+        batches, execute with `yield_per`.
         """
         seconds = SNAPSHOT_TIMEOUT_S if may_take_long else self._read_timeout_s
         begin = "BEGIN"
@@ -146,23 +146,24 @@ class Database:
         return self._connected(self._engine("reading"), seconds, begin)
 
     def reading_unit(self, *, is_snapshot: bool = False) -> AbstractContextManager[Unit]:
-        """Return a unit that reads. It takes a connection of `reading`, or of `snapshot` if
-        `is_snapshot`, when it is first used.
+        """Return a unit that only reads. When it is first used, it gets a connection from
+        `reading`, or from `snapshot` if `is_snapshot`.
         """
         return ReadingUnit(self.snapshot if is_snapshot else self.reading)
 
     def run(self, work: Callable[[Session], T]) -> T:
-        """Run `work` as one transaction: returning commits, raising rolls back.
+        """Run `work` as one transaction. It is committed when `work` returns, and rolled back if it
+        raises.
 
-        `work` must be safe to run again: a lost uniqueness race, a serialization failure or a
-        connection found dead before the end is answered by exactly one more try. No connection,
-        no lock in time, no statement in time: `DatabaseUnavailable`.
+        `work` must be safe to run again: after a lost uniqueness race, a serialization failure, a
+        deadlock or a dead connection it is tried exactly once more. Raise `DatabaseUnavailable` if
+        a connection, a lock or the result of a statement is not available in time.
         """
         return self.run_unit(lambda unit: work(unit.session))
 
     def run_unit(self, work: Callable[[Unit], T]) -> T:
-        """Do the same, but begin the transaction when `work` first uses its unit. If it does not,
-        no connection is taken.
+        """Run `work` as `run` does, but begin the transaction when `work` first uses its unit. If
+        it does not use it, no connection is needed.
         """
         try:
             return self._attempt(work)
@@ -176,9 +177,9 @@ class Database:
 
     @staticmethod
     def after_commit(session: Session, call: Callable[[], None]) -> None:
-        """Call `call()` once the unit of work is committed, and never if it is rolled back.
+        """Call `call()` after the unit of work is committed, but not if it is rolled back.
 
-        It must be short, because the caller of `run` waits for it.
+        `call` must be short, because the caller of `run` waits for it.
         """
         session.info.setdefault(_AFTER_COMMIT, []).append(call)
 
@@ -186,14 +187,14 @@ class Database:
     def before_commit(
         session: Session, write: Callable[[Session, list[T]], None], items: Iterable[T]
     ) -> None:
-        """Call `write(session, items)` once for the items of all calls with this function, as the
-        last statements before the commit.
+        """Collect the items of all calls with the same function `write`, and call `write(session,
+        items)` once, immediately before the commit.
         """
         session.info.setdefault(BEFORE_COMMIT, {}).setdefault(write, []).extend(items)
 
     @staticmethod
     def notify_logs(session: Session, logs: Iterable[int]) -> None:
-        """Notify all processes that these logs have grown, once the unit of work is committed."""
+        """Notify all processes that these logs have grown, after the unit of work is committed."""
         notifier: Notifier | None = session.info.get(_NOTIFIER)
         if notifier is not None:
             named = tuple(logs)
@@ -202,8 +203,8 @@ class Database:
     @staticmethod
     @contextmanager
     def savepoint(session: Session) -> Iterator[None]:
-        """Begin a part of a unit of work. An exception rolls back this part alone, with its calls
-        of `before_commit` and `after_commit`.
+        """Begin a part of a unit of work. An exception rolls back only this part, including its
+        calls of `before_commit` and `after_commit`.
         """
         calls = len(session.info.get(_AFTER_COMMIT, ()))
         lengths = {w: len(items) for w, items in session.info.get(BEFORE_COMMIT, {}).items()}
@@ -217,28 +218,28 @@ class Database:
             raise
 
     def find_revision(self) -> str:
-        """Return the number of the last migration that the database has had."""
+        """Return the number of the last migration that was applied to the database."""
         with self.reading_apart() as connection:
             return str(connection.execute(text(f"SELECT version_num FROM {APPLIED}")).scalar_one())
 
     def watch(self) -> None:
-        """Check every second in a thread that the database answers, until `dispose`, so that no
-        request waits on a dead connection without end. SQLite needs no such check.
+        """Check every second, in a thread, whether the database responds, until `dispose`, so that
+        no request waits forever on a dead connection. SQLite does not need this.
         """
         if self.dialect == "postgresql" and self._heartbeat is None:
             self._heartbeat = Heartbeat(self._url, self.availability, self._sockets)
             self._heartbeat.start()
 
     def reading_apart(self) -> AbstractContextManager[Connection]:
-        """The same as `reading` on a connection that no request uses."""
+        """Return a connection like that of `reading`, from a pool that no request uses."""
         return self._connected(
             self._engine("reading_apart"), self._read_timeout_s, self._begin_reading
         )
 
     @contextmanager
     def outside_transactions(self) -> Iterator[Connection]:
-        """A connection to PostgreSQL for statements that no transaction may hold and that may take
-        as long as they want. It is closed afterwards.
+        """Yield a connection to PostgreSQL for statements that cannot run in a transaction, without
+        time limits. It is closed afterwards.
         """
         with self._connected(self._engine("writing"), None) as connection:
             connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -251,7 +252,7 @@ class Database:
 
     def ping(self) -> None:
         """Execute one trivial statement, on a connection that no request uses. Raise
-        `DatabaseUnavailable`, also while the requests of others fail.
+        `DatabaseUnavailable`, also if a request has just failed.
         """
         if self.availability.has_just_failed:
             raise DatabaseUnavailable()
@@ -259,8 +260,8 @@ class Database:
             connection.execute(text("SELECT 1"))
 
     def missing_limits(self) -> list[str]:
-        """Return which limits PostgreSQL does not keep on connections of a kind, such as
-        `lock_timeout of writing`: a pooler may drop what a session brings. Raise
+        """Return the limits that are not in effect on a kind of PostgreSQL connections, such as
+        `lock_timeout of writing`, because a pooler may drop the settings of a session. Raise
         `DatabaseUnavailable`.
         """
         if self.dialect == "sqlite":
@@ -278,11 +279,11 @@ class Database:
         return found + [f"{limit} of writing" for limit in lacks]
 
     def late(self) -> Exception:
-        """Return the error for a request that has waited too long for a thread."""
+        """Return the error for a request that waited too long for a thread."""
         return DatabaseUnavailable()
 
     def state(self) -> DatabaseState:
-        """Return the present state of this process; waits for nothing."""
+        """Return the state of this process's connections, without a query."""
         uses = []
         for kind, engine in list(self._engines.items()):
             pool = engine.pool
@@ -309,10 +310,10 @@ class Database:
     def _connected(
         self, engine: Engine, read_s: float | None, begin: str = ""
     ) -> Iterator[Connection]:
-        """A connection of the pool of an engine. Raise `DatabaseUnavailable` for an outage.
+        """Yield a connection from the pool of an engine. Raise `DatabaseUnavailable` for an outage.
 
-        `read_s` is the time limit of reads; None: a unit of work, in which a refusal to write is an
-        outage, and no error of the caller. `begin` is executed first.
+        `read_s` is the time limit of reads, or None for a unit of work, in which a read-only
+        database is an outage instead of an error of the caller. `begin` is executed first.
         """
         availability, writes = self.availability, read_s is None
         ended = availability.ended
@@ -360,7 +361,7 @@ class Database:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """A connection with a transaction, which is rolled back unless it was committed."""
+        """Yield a connection with a transaction, which is rolled back unless it was committed."""
         with self._connected(self._engine("writing"), None) as connection:
             transaction = connection.begin()
             try:
@@ -400,7 +401,9 @@ class Database:
         return engine
 
     def _session_arguments(self, *, read_only: bool) -> dict[str, Any]:
-        """Return what a connection to PostgreSQL keeps for all its transactions."""
+        """Return the arguments that set a PostgreSQL connection's limits for all its
+        transactions.
+        """
         if self.is_pooled:
             return {_PREPARE_THRESHOLD: None}
         seconds = self._read_timeout_s if read_only else STATEMENT_TIMEOUT_S
@@ -412,29 +415,30 @@ class Database:
             "options": " ".join(f"-c {name}={value}" for name, value in limits.items())
         }
         if read_only:
-            # A plan for any values is thousands of times slower than one for those at hand where
-            # the data are uneven: rare and common words, small and large channels. So no read
-            # becomes a prepared statement by being repeated. Those with one plan for all values are
-            # marked (specd/_db/prepared.py).
-            # Writers are not kept from it: each check of a foreign key would be planned anew.
+            # If data are uneven, such as rare and common words, a generic plan can be thousands of
+            # times slower than a plan for the given values. So repeated reads do not become
+            # prepared statements. Statements for which one plan is good for all values are marked
+            # (specd/_db/prepared.py). Writers may prepare statements, because otherwise each check
+            # of a foreign key would be planned again.
             arguments[_PREPARE_THRESHOLD] = NEVER_BY_ITSELF
         return arguments
 
     def _beginning(self, mode: str, seconds: float) -> str:
-        """Return the text that begins a transaction of PostgreSQL with its limits."""
+        """Return the SQL that begins a PostgreSQL transaction with its limits."""
         limits = self._limits(seconds, writes=mode == "READ WRITE").items()
         settings = (f"SET LOCAL {name} = '{value}'" for name, value in limits)
         return "; ".join((f"BEGIN {mode}", *settings))
 
     def _limits(self, seconds: float, *, writes: bool) -> dict[str, str]:
-        """Return PostgreSQL's settings for statements that may take so long."""
+        """Return PostgreSQL's settings for statements with a time limit of `seconds`."""
         idle_s = WRITER_IDLE_S if writes and not self._rewrites_tables else READER_IDLE_S
         return {
             "statement_timeout": f"{seconds * 1000:.0f}ms",
             "lock_timeout": f"{self._lock_timeout_s * 1000:.0f}ms",
             "idle_in_transaction_session_timeout": f"{idle_s}s",
             "jit": "off",
-            # Pages count as in memory or on a flash disk: an index is worth it for a few rows.
+            # Assume that pages are in memory or on a flash disk, so an index is worth it for a few
+            # rows.
             "random_page_cost": "1.1",
         }
 
@@ -446,7 +450,7 @@ class Database:
             arguments: dict[str, Any] = {
                 "check_same_thread": False,
                 "timeout": self._lock_timeout_s,
-                "isolation_level": None,  # pysqlite begins nothing; see specd/_db/sqlite.py
+                "isolation_level": None,  # pysqlite begins no transaction; see specd/_db/sqlite.py
             }
         else:
             arguments = {**sockets.PARAMETERS, **self._session_arguments(read_only=read_only)}
@@ -456,8 +460,8 @@ class Database:
             pool_size=self._pool_sizes[use],
             max_overflow=0,
             pool_timeout=self._lock_timeout_s,
-            pool_use_lifo=True,  # the connection that was used last has the warmest caches
-            # Values are what users wrote, and an error with them in it would end in a log.
+            pool_use_lifo=True,  # the most recently used connection has the warmest caches
+            # Values come from users, and errors that contain them would be logged.
             hide_parameters=True,
             **options,
         )
@@ -496,7 +500,7 @@ def _conflicts_tried_again() -> Iterator[None]:
 
 
 def _write_pending(unit: Unit) -> None:
-    """Write what the session of a unit contains, and what waits for the commit."""
+    """Flush the session of a unit, and run the calls of `before_commit`."""
     session = unit.used_session
     if session is None:
         return
@@ -507,14 +511,15 @@ def _write_pending(unit: Unit) -> None:
 
 
 def _follow_outages(engine: Engine, known: sockets.Sockets, availability: Availability) -> None:
-    """Have an engine open no connections while the database is silent, and use none that was shut.
+    """Stop an engine from opening connections while the database is silent, and from using
+    connections that were shut down.
 
-    SQLAlchemy itself replaces all connections of a pool after one of them was found dead.
+    SQLAlchemy itself replaces all connections of a pool after it finds a dead one.
     """
 
     @event.listens_for(engine, "do_connect")
     def on_opening(*_: object) -> None:
-        _require_answers(availability)  # again: who waits for a place may wait for long
+        _require_answers(availability)  # again, because waiting for a place can take long
 
     @event.listens_for(engine, "connect")
     def on_connect(connection: DBAPIConnection, record: ConnectionPoolEntry) -> None:
@@ -536,7 +541,9 @@ def _require_answers(availability: Availability) -> None:
 
 
 def _require_driver() -> None:
-    """Raise `MissingExtra` without psycopg. It is imported before a server forks its workers."""
+    """Raise `MissingExtra` without psycopg. This imports psycopg before a server forks its
+    workers.
+    """
     try:
         import psycopg  # noqa: F401
     except ImportError as error:
@@ -544,5 +551,7 @@ def _require_driver() -> None:
 
 
 def _driver(url: URL) -> URL:
-    """`postgresql://` means psycopg 3 here; a driver that is named stays."""
+    """Return the URL with psycopg 3 as the driver of `postgresql://`. An explicit driver
+    is kept.
+    """
     return url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url

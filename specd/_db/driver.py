@@ -1,7 +1,7 @@
-"""Executes statements by the driver, past SQLAlchemy: it returns rows or counts them.
+"""Executes statements directly with the driver, without SQLAlchemy.
 
-A connection keeps its cursor. A new cursor of psycopg looks up how each type of parameter and
-result is written, which takes as long as the rest of its work for a statement.
+A connection reuses its cursor. A new psycopg cursor looks up how to convert each type of parameter
+and result, which takes as long as all its other work for a statement.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,14 +10,14 @@ from typing import Any, NoReturn, Protocol, cast
 from sqlalchemy import Connection
 
 Parameters = tuple[Any, ...] | dict[str, Any] | list[Any]
-"""Those of SQLite's driver, those of PostgreSQL's, and those of several rows."""
+"""The parameters for SQLite's driver, for PostgreSQL's driver, and for several rows."""
 How = Mapping[str, bool]
-"""Options of psycopg's `execute`."""
+"""Keyword arguments of psycopg's `execute`."""
 Rows = Sequence[Sequence[object]]
 MAX_KEPT = 100
-"""The most rows that a kept cursor may have in memory until its next statement."""
+"""The maximum number of rows that a reused cursor may keep in memory until its next statement."""
 _DRIVER = "driver"
-"""Key of `Connection.info`, which SQLAlchemy clears where it connects anew."""
+"""The key of `Connection.info`, which SQLAlchemy clears when it reconnects."""
 
 
 class _Cursor(Protocol):
@@ -36,8 +36,8 @@ class _Driver(Protocol):
 
 
 class _Kept:
-    """Kept for a connection between statements: the driver's own connection, which SQLAlchemy takes
-    longer to look up than SQLite a row, and a cursor that is not in use.
+    """The state of a connection between statements: the driver's own connection, because a lookup
+    in SQLAlchemy takes longer than the lookup of a row in SQLite, and a cursor that is not in use.
     """
 
     __slots__ = ("connection", "cursor")
@@ -47,7 +47,7 @@ class _Kept:
         self.cursor: _Cursor | None = None
 
     def take_cursor(self) -> _Cursor:
-        """Return the kept cursor, for one statement, or a new one."""
+        """Return the cursor to reuse, or a new one. The caller puts it back after its statement."""
         cursor, self.cursor = self.cursor, None
         return cursor or self.connection.cursor()
 
@@ -91,7 +91,9 @@ def fetch_some(
 
 
 def count(connection: Connection, sql: str, parameters: Parameters, *, many: bool = False) -> int:
-    """Return how many rows a statement has changed. `many`: `parameters` are of several rows."""
+    """Execute a statement and return the number of rows it changed. With `many`, `parameters` has
+    several rows.
+    """
     if _has_listeners(connection):
         counting = {"preserve_rowcount": True}
         return connection.exec_driver_sql(sql, parameters, execution_options=counting).rowcount
@@ -106,8 +108,8 @@ def count(connection: Connection, sql: str, parameters: Parameters, *, many: boo
 
 
 def _has_listeners(connection: Connection) -> bool:
-    """Return whether statements have listeners. `_has_events`, which SQLAlchemy also checks first,
-    is faster to read.
+    """Return whether statements have listeners. Check `_has_events` first, as SQLAlchemy does,
+    because it is faster to read.
     """
     engine = connection.engine
     return bool(
@@ -126,5 +128,5 @@ def _kept_by(connection: Connection) -> _Kept:
 
 
 def _fail(connection: Connection, sql: str, error: Exception) -> NoReturn:
-    """Raise the error as SQLAlchemy's. It replaces a pool whose connection is dead."""
+    """Raise the error as SQLAlchemy's. SQLAlchemy replaces a pool whose connection is dead."""
     connection._handle_dbapi_exception(error, sql, None, None, None)

@@ -1,4 +1,4 @@
-"""The base of every error of the domain, and the error of a database that does not answer."""
+"""The base class of refusals, and the error of a database that does not respond."""
 
 from typing import Any, ClassVar
 
@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 class Refusal(Exception):
     """A rule is violated.
 
-    A subclass is named for what is wrong and has a stable `code` and a `sentence`. The keyword
+    A subclass is named after the failure and has a stable `code` and a `sentence`. The keyword
     arguments are its `facts`, which fill the placeholders of the sentence. Never pass a secret as a
-    fact. `status` is the status of the answer and `retry_after_s` is given if a later request can
-    succeed, unless the table of errors says something else. The page of errors shows the docstring,
-    which says when the error occurs, and `advice`, which says what the caller can do.
+    fact. `status` is the status of the response, and `retry_after_s` is given if a later request
+    can succeed. The error table can override both. The page of errors shows the docstring, which
+    says when the error occurs, and `advice`, which says what the caller can do.
 
-    An operation has to document the status, unless `is_of_any_operation` says that any operation
-    can answer it, whatever it does.
+    An operation must document the status, unless `is_of_any_operation` is true, because then any
+    operation can respond with it.
     """
 
     status: ClassVar[int]
@@ -32,7 +32,7 @@ class Refusal(Exception):
 
 
 class DatabaseUnavailable(Refusal):
-    """The database did not answer before the deadline. The request changed nothing, so a retry is
+    """The database did not respond before the deadline. The request changed nothing, so a retry is
     safe.
     """
 

@@ -1,4 +1,6 @@
-"""Whether this process can keep files in a folder: tried, because permissions do not say it all."""
+"""Checks whether this process can write files into a folder. It tries, because permissions do not
+tell everything.
+"""
 
 import os
 import tempfile
@@ -8,8 +10,8 @@ TRIED = b"specd\n" * 1000
 
 
 def find_problem(folder: Path) -> str:
-    """Return why no file can be written into the folder, or an empty text. A folder that is not
-    there yet is judged by the place where it would be made.
+    """Return the reason why no file can be written into the folder, or an empty text. For a folder
+    that does not exist yet, check the nearest existing folder above it.
     """
     try:
         if not folder.exists():

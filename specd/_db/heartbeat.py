@@ -1,9 +1,9 @@
-"""Queries PostgreSQL once a second, on a connection and in a thread of its own.
+"""Queries PostgreSQL once a second, in its own thread and on its own connection.
 
-A dead connection may report no error, and a thread that waits for an answer on it would wait for
-ever. So when the heartbeat is not answered in time, all connections of the process are shut:
-statements under way fail at once, and new ones are refused until the heartbeat is answered on a new
-connection.
+A dead connection may report no error, and a thread that waits for a response on it would wait
+forever. So if the heartbeat gets no response in time, all connections of the process are shut down.
+Running statements then fail immediately, and new ones are refused until the heartbeat gets a
+response on a new connection.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
 
 BEAT_S = 1.0
 ANSWER_S = 3.0
-"""The longest that the heartbeat may take. With `BEAT_S` it is how long a request can hang."""
+"""The time limit of one query. A request can hang for this time plus `BEAT_S`."""
 COMMIT_S = 4.0
-"""The longest that a commit may take, and a beat."""
+"""The time limit of a commit. It is checked every `BEAT_S`."""
 PAUSE_S = 0.5
-"""Between two attempts to connect to an unavailable database."""
+"""The pause between two attempts to connect to an unavailable database."""
 _QUERY = b"SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
-"""True at a replica, and where an operator or a host with a full disk allows no writes."""
+"""True on a replica, and if an operator or a host with a full disk has disabled writes."""
 
 
 class Silent(Exception):
-    """The database has not answered in time."""
+    """The database did not respond in time."""
 
 
 class ReadOnly(Exception):
-    """The database takes no writes."""
+    """The database does not accept writes."""
 
 
 class Heartbeat:
     """The heartbeat of one process, from `start` to `stop`."""
 
     def __init__(self, url: URL, availability: Availability, known: Sockets) -> None:
-        """`known`: the sockets of the connections to the database."""
+        """`known` are the sockets of the connections to the database."""
         self._url, self._availability, self._sockets = url, availability, known
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
@@ -90,9 +90,9 @@ class Heartbeat:
 
 
 def ask(connection: psycopg.Connection[tuple[object, ...]], seconds: float) -> None:
-    """Return when the database has answered. Raise `Silent`, `ReadOnly` and psycopg.Error.
+    """Query the database and wait for the response. Raise `Silent`, `ReadOnly` or psycopg.Error.
 
-    The driver itself waits for an answer as long as it takes.
+    The driver itself would wait without a time limit.
     """
     import psycopg
 

@@ -1,8 +1,8 @@
-"""Idempotency keys: one row per (owner, key), holding the answer the key got.
+"""Idempotency keys: one row per (owner, key), with the stored response.
 
-Each service has a table of its own. The primary key decides which request is first. The loser of a
-race waits on it until the winner's transaction ends and then reads the winner's row, so "in
-progress" is only answered after the lock timeout.
+Each service has its own table. The primary key decides which request is first. The loser of a race
+waits for the winner's transaction to end and then reads the winner's row, so "in progress" is only
+returned after the lock timeout.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from specd._db.types import UtcMs
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """What a key was answered the first time, byte for byte."""
+    """The response to the first request with a key, byte for byte."""
 
     status: int
     body: bytes
@@ -58,10 +58,10 @@ class IdempotencyInProgress(Refusal):
 
 
 class IdempotencyKeyColumns:
-    """The columns of a table of keys, for services without one of their own.
+    """The columns of a table of keys, for services that do not define their own.
 
-    `class IdempotencyKey(IdempotencyKeyColumns, Base)` in the tables of a service is all that its
-    handlers need for `@idempotent`.
+    With `class IdempotencyKey(IdempotencyKeyColumns, Base)` in the tables of a service, its
+    handlers can use `@idempotent`.
     """
 
     __tablename__ = "idempotency_key"
@@ -78,8 +78,8 @@ class IdempotencyKeyColumns:
 class IdempotencyKeys:
     """The keys of one service.
 
-    `table` has the columns `owner`, key, operation, fingerprint, status, body and created_at; its
-    primary key is (owner, key).
+    `table` has the columns key, operation, fingerprint, status, body and created_at, and a column
+    named by `owner`. Its primary key is (owner, key).
     """
 
     def __init__(
@@ -106,11 +106,11 @@ class IdempotencyKeys:
         fingerprint: str,
         now: datetime,
     ) -> StoredAnswer | None:
-        """Claim the key for this transaction, or return the answer it already has.
+        """Claim the key for this transaction and return None, or return its stored response.
 
-        After None, the same transaction must call `keep` or roll back. Raise
-        `IdempotencyKeyReused` for another fingerprint and `IdempotencyInProgress` when the first
-        request takes longer than the lock timeout (PostgreSQL; SQLite has one writer).
+        After None, the same transaction must call `keep` or roll back. Raise `IdempotencyKeyReused`
+        for another fingerprint, and `IdempotencyInProgress` if the first request takes longer than
+        the lock timeout (only PostgreSQL, because SQLite has one writer).
         """
         row = {
             self._owner: owner,
@@ -144,6 +144,6 @@ class IdempotencyKeys:
         body: bytes,
         **columns: Any,
     ) -> None:
-        """Store the answer of a key claimed in this transaction, and `columns` beside it."""
+        """Store the response of a key claimed in this transaction, together with `columns`."""
         row = {"its_owner": owner, "its_key": key, "status": status, "body": body}
         self._keep.run(session, row | columns)

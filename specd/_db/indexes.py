@@ -1,8 +1,8 @@
-"""Indexes by which lists are fast: what the models name and the database lacks is built after the
-migrations.
+"""Builds indexes that the models define and the database lacks, after the migrations.
 
-A migration that builds an index has the writers of a large table wait for it. PostgreSQL builds one
-beside them, but in no transaction. SQLite has one writer, and builds it in the migration's.
+If a migration built an index, writers of a large table would wait for it. PostgreSQL can build it
+while others write, but not in a transaction. SQLite has one writer, so it builds the index in the
+migration's transaction.
 """
 
 import time
@@ -22,21 +22,22 @@ _BUILT = {
 
 
 def build_in_transaction(connection: Connection, models: MetaData) -> None:
-    """Build the indexes that are missing, while no other process writes to their tables."""
+    """Build the missing indexes in the current transaction, while no other process can write."""
     for index in find_missing(connection, models):
         index.create(connection)
 
 
 def build_beside_writers(database: Database, models: MetaData) -> None:
-    """Build the indexes that are missing in PostgreSQL, one process at a time, while others write.
+    """Build the missing indexes in PostgreSQL, one process at a time, while others write.
 
-    What a killed process left half built is built again. Raise `DatabaseUnavailable`.
+    Rebuild an index that a killed process left incomplete. Raise `DatabaseUnavailable`.
     """
     with database.reading_apart() as reader:
         if not find_missing(reader, models):
             return
     with database.outside_transactions() as connection:
-        # Whoever waited inside a statement would be a reader for whose end the building waits.
+        # Poll, because a process that waits within a statement would be a reader, and the builder
+        # would wait for it to end.
         while not connection.scalar(text("SELECT pg_try_advisory_lock(:n)"), {"n": _LOCK}):
             time.sleep(_LOOK_S)
         for index in find_missing(connection, models):
@@ -47,8 +48,8 @@ def build_beside_writers(database: Database, models: MetaData) -> None:
 
 
 def find_missing(connection: Connection, models: MetaData) -> list[Index]:
-    """Return the indexes of models that a database lacks and that it has the columns for: a model
-    can have columns for which no migration is written yet.
+    """Return the indexes of the models that a database lacks. Skip indexes on columns that it lacks
+    too, because their migration may not be written yet.
     """
     built = set(connection.execute(text(_BUILT[connection.dialect.name])).scalars())
     named = [index for table in models.sorted_tables for index in table.indexes]

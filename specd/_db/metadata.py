@@ -1,4 +1,4 @@
-"""The tables of a service, by the classes that its modules of models declare."""
+"""Finds the tables of a service by its model classes."""
 
 import pkgutil
 from collections.abc import Iterator
@@ -11,9 +11,10 @@ TABLES = "tables"
 
 
 def find_metadata(package: str) -> list[MetaData]:
-    """Return the metadata of all declarative bases of a module or package, none without a name.
+    """Return the metadata of all declarative bases of a module or package. The result is empty if
+    `package` is empty.
 
-    In a package with modules named `tables`, at any depth, only they are imported.
+    If a package has modules named `tables`, at any depth, import only those.
     """
     if not package:
         return []

@@ -1,9 +1,9 @@
-"""Bring a service's database to the newest schema: one process at a time, one transaction, and the
-indexes of lists after it.
+"""Upgrades a service's database to the newest schema: one process at a time, in one transaction.
+Indexes are built after it.
 
-Servers of the release before go on meanwhile. A change of a table waits for the transactions that
-use the table, and all that come later wait behind it. So it waits for less than a request does, and
-is tried again.
+Servers of the previous release continue meanwhile. A change of a table waits for the transactions
+that use the table, and all later transactions wait for the change. So its lock timeout is short,
+and it is tried again.
 """
 
 import time
@@ -26,19 +26,21 @@ from specd._db.outages import is_lock_timeout
 from specd._db.revisions import COMPATIBILITY, history_of
 from specd._project import current
 
-ADVISORY_LOCK = 0x5BECD  # one number for every migration of ours, whatever the service
+ADVISORY_LOCK = 0x5BECD  # one number for the migrations of all services
 ENVIRONMENT = Path(__file__).parent / "environment"
 LOCK_WAIT_S = 60.0
 TABLE_LOCK_WAIT_S = 2.0
-"""Of one try (PostgreSQL). Less than the five seconds that a request waits for a lock."""
+"""The lock timeout of one try (PostgreSQL). It is less than the default `lock_timeout_s` of
+requests.
+"""
 
 
 class UnknownRevision(Exception):
-    """The database is at a revision that this release does not have."""
+    """The database has a migration that this release does not have."""
 
 
 class WrongEncoding(Exception):
-    """The database keeps texts in another encoding than UTF-8, which its message names."""
+    """The database stores texts in an encoding other than UTF-8. The message is its name."""
 
 
 class BrokenReferences(Exception):
@@ -46,10 +48,11 @@ class BrokenReferences(Exception):
 
 
 def upgrade(url: str, service: str) -> None:
-    """Apply what is missing. Several at once are safe: one works, the others wait and find nothing.
+    """Apply the missing migrations. Several processes can call this at the same time: one applies
+    them, and the others wait and find nothing to do.
 
-    An SQLite file and its folder are made when missing. Raise `UnknownRevision`, `WrongEncoding`,
-    `BrokenReferences`, `DatabaseUnavailable`.
+    Create an SQLite file and its folder if they are missing. Raise `UnknownRevision`,
+    `WrongEncoding`, `BrokenReferences` or `DatabaseUnavailable`.
     """
     config = _config(service)
     models = find_metadata(current()[service].models)
@@ -96,14 +99,14 @@ def upgrade(url: str, service: str) -> None:
 
 
 def _require_kept_references(connection: Connection) -> None:
-    """Raise `BrokenReferences` if rows of SQLite refer to rows that are not there."""
+    """Raise `BrokenReferences` if SQLite has rows that refer to missing rows."""
     broken = connection.execute(text("PRAGMA foreign_key_check")).first()
     if broken is not None:
         raise BrokenReferences(f"Rows of {broken[0]} refer to rows of {broken[2]} that are gone")
 
 
 def _write_compatibility(connection: Connection, history: ScriptDirectory) -> None:
-    """Write which release is the oldest that can use the newest schema."""
+    """Record the oldest release that can use the newest schema."""
     newest = history.get_revision("head")
     if newest is None:
         return

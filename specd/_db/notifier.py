@@ -1,11 +1,12 @@
-"""Notifies the processes that share one database of logs that have grown.
+"""Notifies the processes that share a database when logs have grown.
 
-A log has a number: an organization's, a project's. PostgreSQL passes notifications between the
-processes by NOTIFY, which a thread executes after the commit: NOTIFY within a transaction would
-make all commits of the database wait for each other. On SQLite each process polls `data_version`,
-which costs microseconds. A notification can get lost (a process is killed after its commit), so
-every follower reads the logs once a second without one. Through a pooler that changes connections
-nothing arrives, so followers read the logs more often.
+A log is identified by a number, such as the id of an organization or a project. PostgreSQL passes
+notifications between processes by NOTIFY, which a thread executes after the commit, because NOTIFY
+within a transaction would make all commits of the database wait for each other. On SQLite each
+process polls `data_version`, which takes microseconds. A notification can be lost if a process is
+killed after its commit, so every follower reads the logs once a second even without one.
+Notifications do not arrive through a pooler that changes connections, so followers then read the
+logs more often.
 """
 
 from __future__ import annotations
@@ -29,26 +30,31 @@ if TYPE_CHECKING:
 
 CHANNEL = "specd_log"
 LOOK_S = 1.0
-"""PostgreSQL: the longest that a log is not read after a notification got lost."""
+"""PostgreSQL: the longest time between two reads of the logs, in case a notification is lost."""
 POOLED_LOOK_S = 0.25
-"""The same where no notification arrives."""
+"""The time between two reads if notifications do not arrive."""
 SQLITE_LOOK_S = 0.01
 PAUSE_S = 1.0
-"""Between two tries to reach a database that is away."""
+"""The pause between two attempts to connect to an unavailable database."""
 MAX_NAMED = 500
-"""The most logs that one notification names. It names none where more have grown: any may have."""
+"""The maximum number of logs in one notification. If more have grown, the notification is empty,
+and any log may have grown.
+"""
 
 Logs = frozenset[int] | None
-"""The logs that have grown; None: any of them may have."""
+"""The logs that have grown, or None if any of them may have grown."""
 _log = structlog.get_logger("notifier")
 
 
 class Notifier:
-    """Sends and receives notifications, in threads that start on first use, after a fork."""
+    """Sends and receives notifications, in threads that start on first use and therefore after a
+    fork.
+    """
 
     def __init__(self, url: URL, sockets: Sockets | None = None, *, listens: bool = True) -> None:
-        """`sockets`: those of its connections are added, so that they can be shut. `listens`: a
-        connection of this address stays one session of PostgreSQL.
+        """The sockets of the notifier's connections are added to `sockets`, so that they can be
+        shut down. `listens` says that a connection to this address is always one PostgreSQL
+        session.
         """
         self._url = url
         self._sockets = sockets or Sockets()
@@ -67,13 +73,11 @@ class Notifier:
 
     @property
     def unread_s(self) -> float | None:
-        """Return for how many seconds the logs have not been looked at; None where nobody follows
-        them.
-        """
+        """The seconds since the followers were last called, or None if there are no followers."""
         return None if self._read_at is None else time.monotonic() - self._read_at
 
     def notify(self, logs: Iterable[int]) -> None:
-        """Notify all processes that a commit has added to these logs; return at once."""
+        """Notify all processes that a commit has added to these logs. Return immediately."""
         if self._is_sqlite:
             self._was_notified = True
             self._grown.set()
@@ -85,9 +89,10 @@ class Notifier:
         self._outgoing.put(tuple(logs))
 
     def follow(self, call: Callable[[Logs], None]) -> None:
-        """Call `call(logs)` in a thread of its own whenever logs may have grown, until `close`.
+        """Call `call(logs)` in a separate thread whenever logs may have grown, until `close`.
 
-        The first call comes at once. `call` must not raise. To follow twice changes nothing.
+        The first call is immediate. `call` must not raise. A second `follow` with the same `call`
+        has no effect.
         """
         if call in self._calls:
             return
@@ -102,13 +107,13 @@ class Notifier:
                 self._follower.start()
 
     def close(self) -> None:
-        """Stop both threads. Notifications that are not sent yet are dropped."""
+        """Stop both threads. Drop notifications that are not sent yet."""
         with self._guard:
             self._stopping.set()
             self._grown.set()
             self._outgoing.put(None)
             if self._listening is not None:
-                with suppress(OSError):  # the other end was faster
+                with suppress(OSError):  # the other end has closed it
                     self._listening.shutdown(socket.SHUT_RDWR)
             threads = [t for t in (self._sender, self._follower) if t is not None]
         for thread in threads:
@@ -137,7 +142,7 @@ class Notifier:
                 try:
                     version = connection.execute("PRAGMA data_version").fetchone()[0]
                 except sqlite3.OperationalError:
-                    version = None  # locked for a moment: look again
+                    version = None  # locked for a moment: poll again
                 if version != seen or self._was_notified:
                     seen, self._was_notified = version, False
                     self._call_followers(None)
@@ -162,7 +167,7 @@ class Notifier:
 
     @contextmanager
     def _ended_by_close(self, listening: socket.socket) -> Iterator[None]:
-        """While this lasts, `close` ends the connection instead of waiting for its next look."""
+        """Within this context, `close` ends the connection instead of waiting for its next poll."""
         with self._guard:
             self._listening = listening
         try:
@@ -227,7 +232,7 @@ class Notifier:
                     stack.close()
 
     def _take_outgoing(self) -> list[Iterable[int] | None]:
-        """Wait for the first outgoing notification, and take all that there are."""
+        """Wait for an outgoing notification, and return all that are queued."""
         taken = [self._outgoing.get()]
         while not self._outgoing.empty():
             taken.append(self._outgoing.get())
@@ -235,7 +240,9 @@ class Notifier:
 
 
 def _logs_of(payloads: Sequence[str]) -> Logs:
-    """Return the logs of notifications that arrived together; without one, any may have grown."""
+    """Return the logs of notifications that arrived together. Return None, so that all logs are
+    read, if there is no notification or an empty one.
+    """
     if not payloads or "" in payloads:
         return None
     return frozenset(map(int, ",".join(payloads).split(",")))

@@ -1,4 +1,4 @@
-"""What a database error means: an outage, a lost race, or a lock that was not granted in time."""
+"""Classifies database errors: an outage, a lost race, or a lock that was not granted in time."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from specd._db.availability import Availability
 from specd._db.errors import DatabaseUnavailable
 
 SQLITE_BUSY = 5
-SQLITE_SLOW = frozenset({SQLITE_BUSY, 6, 9})  # and locked, interrupted at the time limit
+SQLITE_SLOW = frozenset({SQLITE_BUSY, 6, 9})  # and locked, and interrupted at the time limit
 SQLITE_OUTAGES = frozenset({5, 6, 7, 9, 10, 11, 13, 14, 15, 26})
 # busy, locked, out of memory, interrupted, ..., full, no file
 SQLITE_UNIQUE = frozenset({1555, 2067})  # SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
@@ -24,7 +24,7 @@ SLOW: Mapping[str, str] = {
     "55P03": "Another unit has kept the lock for too long.",
     "57014": "The statement took longer than its time limit.",
 }
-"""SQLSTATEs of a database that is available and did not answer in time."""
+"""SQLSTATEs of a database that is available but did not respond in time."""
 AWAY: Mapping[str, str] = {
     "08": "The connection failed, or a proxy on the way reports that it did.",
     "25006": "The node takes no writes, because it was demoted or an operator made it read-only.",
@@ -34,8 +34,8 @@ AWAY: Mapping[str, str] = {
     "57P": "The server is starting, stopping or recovering, or the session was ended.",
     "58": "The server's operating system failed it, as a disk does that cannot be read.",
 }
-"""SQLSTATEs, or how they begin, of an unavailable database. All others are errors of ours, and an
-error without one comes from the connection itself.
+"""SQLSTATEs of an unavailable database, or their prefixes. All other SQLSTATEs are bugs, and an
+error without an SQLSTATE comes from the connection itself.
 """
 
 
@@ -48,22 +48,23 @@ def is_lock_timeout(error: DBAPIError) -> bool:
 
 
 def is_read_only(error: BaseException | None) -> bool:
-    """Return whether the database takes no writes."""
+    """Return whether the error says that the database does not accept writes."""
     return getattr(getattr(error, "orig", None), "sqlstate", None) == READ_ONLY
 
 
 def is_out_of_step(error: DBAPIError) -> bool:
-    """Return whether the driver and its peer no longer agree on what was asked: a pooler that loses
-    the server adds its error to the answer. The connection is of no more use.
+    """Return whether the driver and its peer are out of step, for example because a pooler that
+    lost the server added its error to a response. The connection cannot be used any longer.
     """
     return isinstance(error, InternalError) and getattr(error.orig, "sqlstate", None) is None
 
 
 def is_outage(error: BaseException) -> bool:
-    """Return whether the database is unavailable, full or busy, and the statement is right.
+    """Return whether the error is an outage: the database is unavailable, full or busy, and the
+    statement is correct.
 
-    SQLite reports "no such table" as the same class as "locked", so its codes decide. psycopg sorts
-    SQLSTATEs into classes that cut across outages, so these decide too.
+    The codes decide, not the classes of errors: SQLite's driver has the same class for "no such
+    table" and "locked", and the classes of psycopg contain both outages and other errors.
     """
     cause = getattr(error, "orig", None)
     if isinstance(cause, sqlite3.Error):
@@ -75,7 +76,7 @@ def is_outage(error: BaseException) -> bool:
 
 
 def is_conflict(error: DBAPIError) -> bool:
-    """Return whether the same unit, run again, would see what the winner wrote."""
+    """Return whether the unit lost a race, so that it may succeed if it is run again."""
     return (
         getattr(error.orig, "sqlstate", None) in RACES
         or getattr(error.orig, "sqlite_errorcode", None) in SQLITE_UNIQUE
@@ -83,7 +84,7 @@ def is_conflict(error: DBAPIError) -> bool:
 
 
 def raise_outage(error: Exception, availability: Availability, ended: int) -> None:
-    """Raise `DatabaseUnavailable` for an outage, and note it; return for any other error."""
+    """Record an outage and raise `DatabaseUnavailable`. Do nothing for any other error."""
     if not is_outage(error):
         return
     cause = getattr(error, "orig", None) or error

@@ -1,9 +1,9 @@
-"""Lists by pages: by limit and offset, and by cursors.
+"""Pages of lists, by limit and offset or by cursors.
 
-A cursor is a place in the order of a list, with a checksum over the place and what is listed. The
-checksum keeps a client from reading on with other filters by mistake. It is not a signature: a
-forged cursor still reads only rows of the list, and each of its values is checked before a database
-gets it.
+A cursor is a place in the order of a list, with a checksum over the place and the description of
+the list. The checksum prevents clients from continuing with other filters by mistake. It is not a
+signature: a forged cursor still reads only rows of the list, and each of its values is checked
+before it is sent to the database.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ _NOTHING: Mapping[str, object] = {}
 
 
 class InvalidPage(Refusal):
-    """The limit, the offset or the cursor of a list is not valid: the cursor was changed, or it is
-    of another list or of other filters.
+    """The limit, the offset or the cursor of a list is not valid. The cursor may have been changed,
+    or may belong to another list or to other filters.
     """
 
     status = 400
@@ -78,10 +78,10 @@ _CURSOR_PROBLEM = (
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """Some rows of a list. A select of one column or entity has its values as rows.
+    """Some rows of a list. If the query selects one column or entity, the rows are its values.
 
-    `has_more` is whether rows follow. `total` is the number of rows of the whole list, if it was
-    asked for. The cursors are None without a next or previous page, and of pages by offset.
+    `has_more` says whether more rows follow. `total` is the number of rows of the list, if it was
+    requested. A cursor is None if there is no next or previous page, and for pages by offset.
     """
 
     rows: list[T]
@@ -107,11 +107,11 @@ def page(
     offset: int = 0,
     with_total: bool = False,
 ) -> Page[Any]:
-    """Return at most `limit` rows of a query from `offset` on, with the `total` number of rows on
-    request. Raise `InvalidPage` for a limit below 1 and a negative offset.
+    """Return at most `limit` rows of a query, starting at `offset`, and the `total` number of rows
+    if `with_total`. Raise `InvalidPage` for a limit below 1 or a negative offset.
 
-    The order of the query must be definite, so its last column should be unique. The database reads
-    all rows before the offset: for long lists, use `Keyset`.
+    The order of the query must be unambiguous, so its last column should be unique. The database
+    reads all rows before the offset, so use `Keyset` for long lists.
     """
     limit = _check_limit(limit)
     if offset < 0:
@@ -129,16 +129,17 @@ def page(
 class Cursors:
     """Writes places in the order of a list as opaque text, and reads them.
 
-    A place has a value of each of the `types`: `int` of 64 bits, `str`, `bool`, `float`, `Decimal`,
-    `UUID`, `date`, `datetime`, or `UtcMs` for the times of such a column. `listed` is what the
-    cursor is good for, as values of JSON: the name of the list, its filters and its order.
+    A place has one value of each of the `types`: `int` of 64 bits, `str`, `bool`, `float`,
+    `Decimal`, `UUID`, `date`, `datetime`, or `UtcMs` for the times of such a column. `listed`
+    describes the list for which the cursor is valid, as JSON values: its name, its filters and its
+    order.
     """
 
     def __init__(self, *types: type) -> None:
         self._codecs = [_CODECS[each] for each in types]
 
     def write(self, place: Sequence[object], listed: object, *, is_backward: bool = False) -> str:
-        """Return a cursor for the rows after a place, or with `is_backward` before it, in URL-safe
+        """Return a cursor for the rows after a place, or before it with `is_backward`, in URL-safe
         base64. Raise `ValueError` for a place that is too long.
         """
         packed = b"".join(
@@ -151,8 +152,8 @@ class Cursors:
         return cursor
 
     def read(self, cursor: str, listed: object) -> tuple[tuple[Any, ...], bool]:
-        """Return the place of a cursor, and whether the rows before it are meant. Raise
-        `InvalidPage` unless `write` has written it for the same `listed`.
+        """Return the place of a cursor, and whether it is for the rows before the place. Raise
+        `InvalidPage` unless `write` wrote the cursor for the same `listed`.
         """
         try:
             if len(cursor) > MAX_CURSOR:
@@ -169,22 +170,22 @@ class Cursors:
                 values.append(value)
             if rest not in (b"", _BACKWARD):
                 raise ValueError("length")
-        # All that the decoders of text and values raise about the text of a stranger.
+        # All errors that the decoders of text and values raise for untrusted text.
         except (ValueError, OverflowError, ArithmeticError, struct.error):
             raise InvalidPage(problem=_CURSOR_PROBLEM) from None
         return tuple(values), rest == _BACKWARD
 
 
 class Keyset(Generic[T]):
-    """A list that is read by cursors: a page begins after the last row of the page before, so its
-    cost does not grow, and rows that are added or deleted meanwhile move no others.
+    """A list that is read by cursors. A page begins after the last row of the previous page, so all
+    pages cost the same, and rows that are added or deleted meanwhile do not shift other rows.
 
-    `order_by` are columns, or their `desc()`, that are never NULL. The last ones must include a
-    unique key of the listed rows, such as the primary key. An index on these columns, after those
-    of the conditions, finds a page.
+    `order_by` are columns, or their `desc()`, that are never NULL. They must include a unique key
+    of the listed rows, such as the primary key. An index on the columns of the conditions followed
+    by these columns finds a page.
 
     Define it as a constant of a module, with a `bindparam` for each value of a request, so that its
-    statements are built once. A `Keyset` of a query that a request has built costs more, not less.
+    statements are built once. It is slow to create a `Keyset` in each request.
     """
 
     @overload
@@ -194,7 +195,7 @@ class Keyset(Generic[T]):
         self: Keyset[Row[T, U, *Columns]], query: Select[T, U, *Columns], *order_by: OrderBy
     ) -> None: ...
     def __init__(self, query: Select[*tuple[Any, ...]], *order_by: OrderBy) -> None:
-        """Raise `ValueError` for an order that is not unique, or has another kind of column."""
+        """Raise `ValueError` for an order that is not unique, or has an unsupported column."""
         self._query = query
         self._order = [_parse(each) for each in order_by]
         columns = [column for column, _ in self._order]
@@ -214,9 +215,9 @@ class Keyset(Generic[T]):
         limit: int,
         cursor: str | None = None,
     ) -> Page[T]:
-        """Return at most `limit` rows after, or before, the place of a cursor; without one, the
-        first rows. `values` are those of the query's `bindparam`s. A cursor is good for the same
-        query with the same values. Raise `InvalidPage`.
+        """Return at most `limit` rows after, or before, the place of a cursor, or the first rows
+        without a cursor. `values` are the values of the query's `bindparam`s. A cursor is valid for
+        the same query with the same values. Raise `InvalidPage`.
         """
         limit = _check_limit(limit)
         listed = [self._listed, dict(values)]
@@ -312,7 +313,7 @@ def _type_of(column: Column[Any]) -> type:
 
 
 def _describe(query: Select[Any]) -> Iterator[object]:
-    """Yield the columns, operators and constants of the conditions of a query."""
+    """Yield the columns, operators and constants in the conditions of a query."""
     conditions = query.whereclause
     for element in () if conditions is None else visitors.iterate(conditions):
         if isinstance(element, Column):
@@ -342,7 +343,8 @@ def _beyond(order: Sequence[tuple[Column[Any], bool]], *, is_backward: bool) -> 
     if len(columns) == 1:
         return cast(ColumnElement[bool], strict[0](columns[0], binds[0]))
     first = operator.le if is_less[0] else operator.ge
-    # It follows from the others. SQLite uses an index for it, also one that lacks the row number.
+    # This follows from the other conditions. SQLite uses an index for it, even one without the row
+    # number.
     at_first = first(columns[0], binds[0])
     if len(set(is_less)) == 1:
         return and_(at_first, strict[0](tuple_(*columns), tuple_(*binds)))
@@ -364,7 +366,7 @@ def _sum(packed: bytes, listed: object) -> bytes:
 
 
 def _plain(value: object) -> object:
-    """Return a value as JSON, the same in each process."""
+    """Return a value as JSON that is the same in each process."""
     return sorted(map(str, value)) if isinstance(value, set | frozenset) else str(value)
 
 
@@ -378,7 +380,7 @@ class _Codec:
 
 
 def _fixed(size: int, pack: Callable[[Any], bytes], unpack: Callable[[bytes], Any]) -> _Codec:
-    """Return the codec of values of so many bytes."""
+    """Return the codec of values with a fixed size in bytes."""
 
     def read(data: bytes) -> tuple[object, bytes]:
         if len(data) < size:
@@ -389,7 +391,7 @@ def _fixed(size: int, pack: Callable[[Any], bytes], unpack: Callable[[bytes], An
 
 
 def _text(pack: Callable[[Any], str], unpack: Callable[[str], Any]) -> _Codec:
-    """Return the codec of values that are text."""
+    """Return the codec of values that are written as text."""
 
     def write(value: object) -> bytes:
         content = pack(value).encode()
@@ -443,7 +445,7 @@ def _unpack_decimal(text: str) -> Decimal:
 
 def _unpack_str(text: str) -> str:
     if "\0" in text:
-        raise ValueError("NUL")  # PostgreSQL stores none
+        raise ValueError("NUL")  # PostgreSQL cannot store it
     return text
 
 

@@ -1,9 +1,10 @@
-"""Statements that are built and compiled once; a request only has the driver run them.
+"""Statements that are compiled once, so that a request only executes them with the driver.
 
-SQLAlchemy looks a statement's text up by its whole tree and describes every column that comes back,
-each time: 15 to 200 us for what the driver does in 3 to 40. What many requests run is a `Query` or
-a `Change` at the top of its module. Values and rows go through the types of their columns, errors
-come out as SQLAlchemy's, and its event listeners are called for these statements too.
+For each execution, SQLAlchemy looks up the text of a statement by its tree and describes every
+column of the result: 15 to 200 us for work that takes the driver 3 to 40. Statements of many
+requests are a `Query` or a `Change` at the top of their module. Values and rows are converted by
+the types of their columns, errors are SQLAlchemy's, and its event listeners are called for these
+statements too.
 """
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -35,7 +36,7 @@ _PREPARE = {"prepare": True}
 
 
 class _Text:
-    """A statement as the driver of one dialect takes it, with parameters of these names."""
+    """A statement compiled for the driver of one dialect, with parameters of these names."""
 
     __slots__ = ("_constants", "_is_positional", "_places", "_results", "how", "sql", "table")
 
@@ -45,7 +46,7 @@ class _Text:
         self.how: How = _PREPARE if one_plan and dialect.name == "postgresql" else {}
         element = cast(Any, statement)
         if isinstance(statement, Insert):
-            element = statement.inline()  # nobody asks for the new row's key
+            element = statement.inline()  # the new row's key is not needed
         compiled: SQLCompiler = element.compile(dialect=dialect, column_keys=sorted(names))
         if compiled.insert_prefetch or compiled.update_prefetch or compiled.post_compile_params:
             raise TypeError("a prepared statement has no defaults and no expanding parameters")
@@ -64,7 +65,7 @@ class _Text:
         self._results = [(at, result) for at, result in enumerate(made) if result is not None]
 
     def bind(self, values: Values) -> Parameters:
-        """The parameters as the driver takes them."""
+        """Return the parameters in the driver's form."""
         if self._constants:
             values = {**self._constants, **values}
         if self._is_positional:
@@ -80,7 +81,7 @@ class _Text:
         }
 
     def bind_all(self, rows: Sequence[Values]) -> Parameters:
-        """The same of several rows with the same names, column by column."""
+        """Return the parameters of several rows with the same names. Convert column by column."""
         if not self._is_positional:
             return [self.bind(row) for row in rows]
         columns: list[Iterable[object]] = []
@@ -93,7 +94,7 @@ class _Text:
         return list(zip(*columns, strict=True))
 
     def read(self, rows: Sequence[Sequence[object]]) -> list[tuple[object, ...]]:
-        """The rows as the driver gives them, through their types."""
+        """Return the driver's rows, converted by the types of their columns."""
         if not self._results:
             return cast(list[tuple[object, ...]], rows)
         read = []
@@ -106,12 +107,12 @@ class _Text:
 
 
 class _Prepared:
-    """`statement` has neither defaults of Python nor parameters that expand
-    (`models.dialects.in_parameter` takes the place of `in_`). A session writes what waits in it
-    before a statement runs.
+    """A statement that is compiled on first use. It must have neither Python defaults nor expanding
+    parameters such as those of `in_`. A session is flushed before the statement runs.
 
-    `one_plan`: the same way to the rows is good for all values, as it is for keys and lists of
-    them. PostgreSQL then finds it once for each connection, which takes it longer than to go it.
+    With `one_plan`, the same query plan is good for all values, as it is for keys and lists of
+    keys. PostgreSQL then plans the statement once per connection. Planning takes longer than
+    execution.
     """
 
     __slots__ = ("_one_plan", "_statement", "_texts")
@@ -149,7 +150,7 @@ class Query(_Prepared, Generic[*Columns]):
         )
 
     def all(self, db: Db, values: Values = NOTHING) -> list[tuple[*Columns]]:
-        """Every row."""
+        """Return every row."""
         connection = _connection_of(db)
         text = self._text(connection, values)
         rows = text.read(fetch(connection, text.sql, text.bind(values), text.how))
@@ -158,7 +159,7 @@ class Query(_Prepared, Generic[*Columns]):
     def chunks(
         self, db: Db, size: int, values: Values = NOTHING
     ) -> Generator[list[tuple[*Columns]]]:
-        """Every row, so many at a time: the database finds no more of them than are asked for."""
+        """Yield every row, at most `size` at a time."""
         connection = _connection_of(db)
         text = self._text(connection, values)
         for rows in fetch_some(connection, text.sql, text.bind(values), text.how, size):
@@ -170,7 +171,7 @@ class Query(_Prepared, Generic[*Columns]):
         return rows[0] if rows else None
 
     def one(self, db: Db, values: Values = NOTHING) -> tuple[*Columns]:
-        """The only row, of a statement that always has one."""
+        """Return the only row of a statement that always has one."""
         (row,) = self.all(db, values)
         return row
 
@@ -186,7 +187,7 @@ class Change(_Prepared):
         super().__init__(statement, one_plan=False)
 
     def run(self, db: Session, values: Values = NOTHING) -> int:
-        """How many rows it changed."""
+        """Execute the statement and return the number of rows it changed."""
         connection = _connection_of(db)
         text = self._text(connection, values)
         changed = count(connection, text.sql, text.bind(values))
@@ -194,7 +195,7 @@ class Change(_Prepared):
         return changed
 
     def run_all(self, db: Session, rows: Sequence[Values]) -> None:
-        """The same for several rows with the same names, at least one."""
+        """Execute the statement for several rows with the same names. `rows` must not be empty."""
         if len(rows) == 1:
             self.run(db, rows[0])
             return

@@ -1,6 +1,6 @@
-"""How long rows are kept: a rule per table, and the deletion of one small batch of old rows.
+"""Retention of rows: one rule per table, and the deletion of one small batch of old rows.
 
-Each service lists its rules, which a worker follows (specd/_workers/retention.py).
+Each service lists its rules, which a worker applies (specd/_workers/retention.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,12 +13,14 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 N = TypeVar("N")
 Delete = Callable[[Session, datetime, int], bool]
-"""Deletes up to so many rows that are older than a time; returns whether there were any."""
+"""Deletes at most a number of rows that are older than a time, and returns whether there
+were any.
+"""
 DAY_S = 86_400
 
 
 class HasPeriods(Protocol):
-    """The settings with the periods that an operator has set."""
+    """The settings, which contain the periods that an operator has set."""
 
     @property
     def retention_s(self) -> Mapping[str, int]: ...
@@ -29,15 +31,17 @@ class Rule:
     """The rule by which old rows of one table are deleted.
 
     A service lists its rules as `retention` in the module `NAME.retention`, and the worker
-    NAME_retention follows them.
+    NAME_retention applies them.
 
-    `period` is a name for how long rows are kept, by default so many `days`. An operator sets
+    `period` is the name of the retention period, whose default length is `days`. An operator sets
     another number of seconds in the variable that is named after it: `events` in
-    `SPECD_EVENTS_RETENTION_S`. Rules with the same period have the same `days`. `help` explains the
-    variable to operators. The period is None if the age of a row does not decide.
+    `SPECD_EVENTS_RETENTION_S`. Rules with the same period must have the same `days`. `help`
+    explains the variable to operators. The period is None if the deletion does not depend on the
+    age of a row.
 
     `delete_expired(session, before, limit)` deletes a batch of rows that are older than `before`
-    and returns whether there were any. It skips locked rows, so that workers share the work.
+    and returns whether there were any. It should skip locked rows, so that workers can share the
+    work.
     """
 
     table: str
@@ -47,7 +51,7 @@ class Rule:
     help: str = ""
 
     def retention(self, settings: HasPeriods) -> timedelta:
-        """Return how long the rows are kept."""
+        """Return the length of the rule's period."""
         if self.period is None:
             return timedelta(0)
         return timedelta(seconds=settings.retention_s.get(self.period, self.days * DAY_S))
@@ -64,17 +68,17 @@ def older_than(
     note: Callable[[Session, Sequence[N]], None] | None = None,
     noted: Sequence[InstrumentedAttribute[Any]] = (),
 ) -> Rule:
-    """Return the rule that deletes rows whose time in the column `age` is too long ago.
+    """Return a rule that deletes rows by the time in the column `age`.
 
-    Rows are kept for so many `days`, unless an operator sets another time for the `period` (see
-    `Rule`). The column requires an index. With the condition `only`, other rows stay.
+    Rows are kept for `days`, unless an operator sets another time for the `period` (see `Rule`).
+    The column must have an index. With the condition `only`, rows that do not satisfy it are kept.
 
-    With `by_key`, the primary key finds the old rows, so a table that often gets new rows needs no
-    index on time: its oldest rows have the lowest ids. A row whose clock was ahead is deleted late,
-    never early.
+    With `by_key`, the old rows are found by the primary key, because the oldest rows have the
+    lowest ids. A table with many inserts then needs no index on the time. If a clock was ahead,
+    rows are deleted late, but never early.
 
-    `note(session, rows)` is called in the same unit of work with the columns `noted` of the deleted
-    rows.
+    `note(session, rows)` is called in the same unit of work. Its `rows` are the columns `noted` of
+    the deleted rows.
     """
     table = cast(Table, age.class_.__table__)
     key = tuple(table.primary_key)
@@ -109,7 +113,7 @@ def _delete(
     old: Select[Any],
     noted: Sequence[InstrumentedAttribute[Any]],
 ) -> Sequence[object]:
-    """Delete rows; return the columns `noted` of each."""
+    """Delete rows and return the columns `noted` of each."""
     columns: list[ColumnElement[Any]] = [table.c[each.key] for each in noted]
     gone = session.connection().execute(
         delete(table)

@@ -1,11 +1,11 @@
-"""Which migrations a database has had, and which releases can use its schema.
+"""Finds the migrations that a database has, and whether this release can use its schema.
 
-Each start and each readiness probe checks it, so it does without Alembic, whose import and reading
-of the history take longer than the start of a command.
+Each start and each readiness probe checks this, so Alembic is not used: importing it and reading
+the history take longer than the start of a command.
 
 A migration names the `oldest` release that can use the schema after it, by that release's newest
-migration. `specd migrate` writes it into the database, where a server of that release finds it:
-the migrations themselves are files that only the newer release has.
+migration. `specd migrate` writes this into the database for servers of older releases, because only
+the newer release has the file of the migration.
 """
 
 from collections.abc import Iterator
@@ -33,8 +33,9 @@ def is_usable(url: str, service: str) -> bool:
 
 
 def has_usable_schema(database: Database, service: str) -> bool:
-    """Return whether every migration of this release is applied, and no later one whose schema is
-    too new for it. Uses a connection that no request uses. Raise `DatabaseUnavailable`.
+    """Return whether every migration of this release is applied, and no later migration whose
+    schema this release cannot use. Use a connection that no request uses. Raise
+    `DatabaseUnavailable`.
     """
     newest = newest_migration(service)
     if not newest:
@@ -49,8 +50,8 @@ def has_usable_schema(database: Database, service: str) -> bool:
 
 
 def is_foreign(url: str, service: str) -> bool:
-    """Return whether a database has had a migration that this release does not know, so that it
-    cannot be upgraded. Raise `DatabaseUnavailable`.
+    """Return whether a database has a migration that this release does not have, so that it cannot
+    be upgraded. Raise `DatabaseUnavailable`.
     """
     known = {path.name[:NUMBER_LENGTH] for path in _migrations(service)}
     with closing(Database(url)) as database, database.reading_apart() as connection:
@@ -61,7 +62,9 @@ def is_foreign(url: str, service: str) -> bool:
 
 
 def _oldest_for(connection: Connection, revision: str) -> str:
-    """Return the oldest release that can use the schema of a revision; unnamed: its own alone."""
+    """Return the oldest release that can use the schema of a revision. If none is recorded, only
+    the release of that revision can.
+    """
     if not inspect(connection).has_table(COMPATIBILITY.name):
         return revision
     named = select(COMPATIBILITY.c.oldest).where(COMPATIBILITY.c.revision == revision)
@@ -69,9 +72,8 @@ def _oldest_for(connection: Connection, revision: str) -> str:
 
 
 def newest_migration(service: str) -> str:
-    """Return the number of a service's last migration, such as `0007`: one file has one number, and
-    one number one file. Empty for a service without migrations. Raise ValueError for an unknown
-    service.
+    """Return the number of a service's last migration, such as `0007`, or an empty text if it has
+    no migrations. Each file has a different number. Raise ValueError for an unknown service.
     """
     return max((path.name[:NUMBER_LENGTH] for path in _migrations(service)), default="")
 

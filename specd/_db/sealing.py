@@ -1,9 +1,10 @@
-"""Encrypts secrets that must be read again, so that no dump of the database has one in clear.
+"""Encrypts secrets that must be readable later, so that a dump of the database does not contain
+them in plain text.
 
-AES-256-GCM under a key derived (HKDF-SHA-256, RFC 5869) from a secret of the service. `label` tells
-the services apart. `purpose` says what a sealed text is and whose; it is authenticated, so a text
-that was moved to another row, or is used for something else, does not open. docs/decisions has
-the reasons.
+The cipher is AES-256-GCM, with a key derived (HKDF-SHA-256, RFC 5869) from a secret of the service.
+`label` separates the services. `purpose` names the kind and the owner of a sealed text. It is
+authenticated, so a text that was moved to another row or is used for another purpose cannot be
+opened. docs/decisions has the reasons.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ PREFIX = "v1."
 
 
 class SealedTexts:
-    """Seals short texts under the present secret; opens what that or the previous one sealed."""
+    """Seals short texts under the current secret. Opens texts that were sealed under the current or
+    the previous secret.
+    """
 
     def __init__(self, secret: bytes, previous: bytes | None = None, *, label: bytes) -> None:
         """Raise `MissingExtra` without the extra `sealing`."""
@@ -35,14 +38,14 @@ class SealedTexts:
         )
 
     def seal(self, text: str, *, purpose: str) -> str:
-        """Return the sealed text in URL-safe characters, other ones every time."""
+        """Return the sealed text in URL-safe characters. The result differs each time."""
         nonce = secrets.token_bytes(NONCE_BYTES)
         sealed = nonce + self._cipher.encrypt(nonce, text.encode("utf-8"), purpose.encode("utf-8"))
         return PREFIX + base64.urlsafe_b64encode(sealed).decode("ascii").rstrip("=")
 
     def open(self, sealed: str, *, purpose: str) -> str | None:
-        """Return the text that was sealed for that purpose; None for anything else, such as one
-        that was sealed under an older secret.
+        """Return the text that was sealed for this purpose, or None if it cannot be opened, for
+        example because it was sealed under an older secret.
         """
         for cipher in self._ciphers:
             opened = _open(cipher, sealed, purpose)
@@ -52,11 +55,11 @@ class SealedTexts:
         return None
 
     def opens(self, sealed: str, *, purpose: str) -> bool:
-        """Return whether one of the two secrets sealed it for that purpose."""
+        """Return whether a text was sealed under one of the two secrets for this purpose."""
         return any(_open(cipher, sealed, purpose) is not None for cipher in self._ciphers)
 
     def is_present(self, sealed: str, *, purpose: str) -> bool:
-        """Return whether the present secret sealed it for that purpose."""
+        """Return whether a text was sealed under the current secret for this purpose."""
         return _open(self._cipher, sealed, purpose) is not None
 
 

@@ -1,8 +1,7 @@
-"""Whether a machine has the secret that a service's database was written under.
+"""Checks whether a machine has the secret under which a service's database was written.
 
-The first machine seals a text under its secret and stores it in the table `secret_check` of the
-service. A machine whose secrets do not open the text is refused before it makes, opens or signs
-anything.
+The first machine seals a text under its secret and stores it in a table of the service. A machine
+whose secrets cannot open the text is refused before it seals, opens or signs anything.
 """
 
 from collections.abc import Callable
@@ -25,16 +24,16 @@ _TEXT = "specd"
 class SharedSecret:
     """The secret that all machines of a service share.
 
-    `table` is a table of the service with one row: the columns `id` and `sealed`, a text.
-    `open_texts(settings)` returns the texts under the secrets of this machine.
+    `table` is a table of the service with one row and the columns `id` and `sealed`, a text.
+    `open_texts(settings)` returns the `SealedTexts` with the secrets of this machine.
     """
 
     table: Table
     open_texts: Callable[[Any], SealedTexts]
 
     def is_shared(self, database: Database, settings: Any) -> bool:
-        """Return whether the secrets of this machine open what other machines have sealed. The
-        first machine that asks decides on the secret.
+        """Return whether the secrets of this machine open texts that other machines sealed. The
+        first machine that calls this decides on the secret.
         """
         texts = self.open_texts(settings)
         with database.reading() as reader:
@@ -44,7 +43,7 @@ class SharedSecret:
         return texts.opens(sealed, purpose=PURPOSE)
 
     def renew(self, session: Session, settings: Any) -> None:
-        """Accept only the present secret of this machine from now on."""
+        """Accept only machines with the current secret of this machine from now on."""
         sealed = self.open_texts(settings).seal(_TEXT, purpose=PURPOSE)
         made = upsert(self.table).values(id=1, sealed=sealed)
         session.connection().execute(

@@ -1,8 +1,9 @@
-"""Connections to PostgreSQL that cannot hang: how they open, and how a waiting thread is freed.
+"""Prevents connections to PostgreSQL from hanging: their parameters, and how waiting threads are
+freed.
 
-The kernel ends a connection whose other end acknowledges nothing. It does not see a proxy that
-acknowledges and forwards nothing, so a heartbeat does (specd/_db/heartbeat.py) and shuts the
-sockets.
+The kernel ends a connection whose other end stops acknowledging. It cannot detect a proxy that
+acknowledges but does not forward, so a heartbeat (specd/_db/heartbeat.py) detects it and shuts down
+the sockets.
 """
 
 from __future__ import annotations
@@ -28,28 +29,28 @@ PARAMETERS: Mapping[str, Any] = {
     "keepalives_interval": 1,
     "keepalives_count": 3,
     "tcp_user_timeout": 5000,
-    # A node that was demoted to a replica is not used, not even for reads.
+    # A node that was demoted to a replica must not be used, even for reads.
     "target_session_attrs": "primary",
-    # psycopg gives bytes for the texts of a database without an encoding (SQL_ASCII), so that
-    # nothing could read them, not even the check that refuses such a database.
+    # Without this, psycopg returns bytes for texts of a database without an encoding (SQL_ASCII),
+    # and even the check that refuses such a database would fail.
     "client_encoding": "utf8",
 }
 """Parameters of libpq for every connection of a server or a worker."""
 
 
 class Sockets:
-    """The sockets of the connections to one database. Each has a descriptor of our own, which no
-    other file can get before it is shut.
+    """The sockets of the connections to one database. Each has a duplicated descriptor, so that no
+    other file can get its number before it is shut down.
     """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._sockets: set[socket.socket] = set()
         self._committing: dict[socket.socket, float] = {}
-        """When each commit under way has begun."""
+        """Socket -> the start time of its running commit."""
 
     def add(self, descriptor: int) -> socket.socket:
-        """Add the socket of a connection that was opened, and return it for `remove`."""
+        """Add the socket of an open connection, and return it for `remove`."""
         added = socket.socket(fileno=os.dup(descriptor))
         with self._guard:
             self._sockets.add(added)
@@ -62,13 +63,13 @@ class Sockets:
             closed.close()
 
     def __contains__(self, added: socket.socket) -> bool:
-        """Return whether the connection is neither closed nor shut."""
+        """Return whether the connection is neither closed nor shut down."""
         return added in self._sockets
 
     @contextmanager
     def committing(self, by: socket.socket) -> Iterator[None]:
-        """A commit, which `shut_late_commits` ends: PostgreSQL has no time limit for one, and it
-        waits as long as no synchronous replica is there.
+        """Mark a commit in progress, so that `shut_late_commits` can end it. PostgreSQL has no time
+        limit for commits, and they wait while no synchronous replica is available.
         """
         self._committing[by] = time.monotonic()
         try:
@@ -77,7 +78,7 @@ class Sockets:
             self._committing.pop(by, None)
 
     def shut_late_commits(self, seconds: float) -> None:
-        """Have every commit fail that has taken so long. Whether it is done, nobody knows."""
+        """Abort commits that have taken longer than `seconds`. Their outcome is unknown."""
         late = time.monotonic() - seconds
         with self._guard:
             for each, began in list(self._committing.items()):
@@ -87,7 +88,9 @@ class Sockets:
                         each.shutdown(socket.SHUT_RDWR)
 
     def shut(self) -> None:
-        """Have every statement under way, and every later one, fail at once."""
+        """Shut down all connections, so that running and later statements on them fail
+        immediately.
+        """
         with self._guard:
             for each in self._sockets:
                 with suppress(OSError):  # the other end has closed it
@@ -96,12 +99,12 @@ class Sockets:
 
 
 def connect(url: URL, name: str) -> psycopg.Connection[tuple[object, ...]]:
-    """Return a connection in autocommit, past SQLAlchemy. Raise psycopg.Error."""
+    """Return a connection in autocommit, without SQLAlchemy. Raise psycopg.Error."""
     import psycopg
 
-    # Not the text of the URL, because libpq and SQLAlchemy escape passwords in other ways.
+    # The text of the URL is not used, because libpq and SQLAlchemy escape passwords differently.
     _, options = url.get_dialect()().create_connect_args(url)
     given: dict[str, Any] = {**options, **PARAMETERS, "application_name": name}
     connection = psycopg.connect(**given, autocommit=True)
-    connection.prepare_threshold = None  # a pooler may change what is behind it
+    connection.prepare_threshold = None  # a pooler may change the server connection
     return connection

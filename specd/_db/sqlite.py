@@ -1,4 +1,4 @@
-"""Connections to SQLite: their pragmas, how units of work begin, and the time limit of reads."""
+"""Connections to SQLite: pragmas, the beginning of units of work, and the time limit of reads."""
 
 import sqlite3
 import time
@@ -16,24 +16,25 @@ WAL_RETRY_S = 0.01
 _EVERYWHERE = ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON")
 _WITHOUT_KEYS = "PRAGMA foreign_keys = OFF"
 _DEADLINE = "deadline"
-"""Key of `Connection.info`."""
+"""The key of `Connection.info` with the `_Deadline`."""
 
 
 def prepare_reader(engine: Engine) -> None:
-    """Have the connections of an engine change nothing, and interrupt reads at the time limit that
-    `limit_reading` sets.
+    """Configure the connections of an engine as read-only, and interrupt reads at the time limit
+    that `limit_reading` sets.
     """
     _execute_pragmas(engine, *_EVERYWHERE, "PRAGMA query_only = ON")
     event.listen(engine, "connect", _watch_deadline)
 
 
 def prepare_writer(engine: Engine, *, lock_timeout_s: float, rewrites_tables: bool) -> None:
-    """Have the connections of an engine be good for units of work, which `begin_writing`.
+    """Configure the connections of an engine for units of work, which begin with `begin_writing`.
 
-    SQLite keeps how pages were before a statement, in case the statement fails. Beyond 64 KiB it
-    does so in a file that it makes and removes for each statement, unless it may use memory. One
-    that `rewrites_tables` could need as much memory as the table takes. It does so by a copy, and
-    foreign keys would delete what refers to the table that the copy replaces.
+    SQLite keeps the previous content of pages, in case a statement fails. Beyond 64 KiB it creates
+    and deletes a file for each statement, unless temporary storage is in memory. With
+    `rewrites_tables`, a statement could need as much memory as the table, so files are used.
+    Foreign keys are off then, because a table is rewritten as a copy, and dropping the original
+    would delete the rows that refer to it.
     """
     store = "FILE" if rewrites_tables else "MEMORY"
     more = (_WITHOUT_KEYS,) if rewrites_tables else ()
@@ -45,10 +46,10 @@ def prepare_writer(engine: Engine, *, lock_timeout_s: float, rewrites_tables: bo
 
 
 def _use_wal(connection: DBAPIConnection, ends_at: float) -> None:
-    """Set the journal mode, which the file keeps.
+    """Set the journal mode, which is stored in the file.
 
-    SQLite does not wait for its lock here: of several that open a new file at once, all but one
-    fail at once with "database is locked", whatever the busy timeout.
+    SQLite does not wait for a lock here. If several processes open a new file simultaneously, all
+    but one fail immediately with "database is locked", regardless of the busy timeout.
     """
     while True:
         try:
@@ -68,7 +69,9 @@ def _execute_pragmas(engine: Engine, *pragmas: str) -> None:
 
 
 class _Deadline:
-    """When SQLite interrupts the read under way; it calls this now and then."""
+    """The time at which SQLite interrupts the current read. SQLite calls it every `STEPS_PER_LOOK`
+    steps.
+    """
 
     ends_at = float("inf")
 
@@ -82,7 +85,7 @@ def _watch_deadline(connection: DBAPIConnection, record: ConnectionPoolEntry) ->
 
 
 def limit_reading(connection: Connection, seconds: float) -> None:
-    """Have a connection of `prepare_reader` interrupt its reads after so many seconds."""
+    """Interrupt the reads of a connection of `prepare_reader` after `seconds`."""
     deadline: _Deadline = connection.info[_DEADLINE]
     deadline.ends_at = time.monotonic() + seconds
 
@@ -90,7 +93,8 @@ def limit_reading(connection: Connection, seconds: float) -> None:
 def begin_writing(connection: Connection) -> None:
     """Begin a unit of work as the only writer.
 
-    A deferred BEGIN that reads and then writes fails at once with "database is locked" when another
-    writer came between; IMMEDIATE waits for its turn, up to the busy timeout.
+    After a deferred BEGIN, a transaction that reads and then writes fails immediately with
+    "database is locked" if another writer committed in between. IMMEDIATE waits for its turn, up to
+    the busy timeout.
     """
     run_plain(connection, "BEGIN IMMEDIATE")

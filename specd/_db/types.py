@@ -1,4 +1,4 @@
-"""Column types that keep times aware on every database."""
+"""Column types that are the same in every database."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,7 +9,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 
 RowNumber = BigInteger().with_variant(Integer, "sqlite")
-"""A growing surrogate key. SQLite numbers rows only in a column spelled INTEGER."""
+"""An increasing surrogate key. SQLite numbers rows only in a column declared as INTEGER."""
 
 
 class UtcMs(TypeDecorator[datetime]):

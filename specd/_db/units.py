@@ -1,6 +1,6 @@
-"""Units of work that open at the first use of their connection or session.
+"""Units of work that begin when their connection or session is first used.
 
-An operation that does not use the database takes no connection and begins no transaction.
+An operation that does not use the database needs no connection and begins no transaction.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Connect = Callable[[], AbstractContextManager[Connection]]
 
 
 class UnitHasEnded(RuntimeError):
-    """A connection or session was used after the unit of work of its request."""
+    """A connection or session was used after the end of its unit of work."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -35,7 +35,7 @@ class OperationOnlyReads(RuntimeError):
 
 
 class ReadOnlySession(Session):
-    """A session that refuses to flush changes. Raise `OperationOnlyReads` for them."""
+    """A session that raises `OperationOnlyReads` instead of flushing changes."""
 
 
 @event.listens_for(ReadOnlySession, "before_flush")
@@ -44,7 +44,7 @@ def _refuse_changes(*_: object) -> NoReturn:
 
 
 class Unit:
-    """One unit of work: `connection` and `session` are of one transaction, which begins when one of
+    """One unit of work. `connection` and `session` share a transaction, which begins when one of
     them is first used and ends with the `with` block.
     """
 
@@ -60,7 +60,7 @@ class Unit:
 
     @property
     def connection(self) -> Connection:
-        """Return the connection. Raise `DatabaseUnavailable`, `UnitHasEnded`."""
+        """The connection. Raise `DatabaseUnavailable` or `UnitHasEnded`."""
         if self._connection is None:
             if self._has_ended:
                 raise UnitHasEnded
@@ -71,7 +71,7 @@ class Unit:
 
     @property
     def session(self) -> Session:
-        """Return the session on the connection. Raise the errors of `connection`."""
+        """The session on the connection. Raise the errors of `connection`."""
         if self._session is None:
             self._session = self._create_session(self.connection)
         return self._session
@@ -117,7 +117,9 @@ class Unit:
 
 
 class ReadingUnit(Unit):
-    """A unit that only reads. Raise `OperationOnlyReads` if its session has changes at the end."""
+    """A unit that only reads. It raises `OperationOnlyReads` if its session has changes at
+    the end.
+    """
 
     __slots__ = ()
     is_read_only = True
@@ -136,7 +138,9 @@ class ReadingUnit(Unit):
 
 
 class WritingUnit(Unit):
-    """A unit that writes. `info` is that of its session, which never commits its transaction."""
+    """A unit that writes. `info` becomes `Session.info`. The session never commits the
+    transaction.
+    """
 
     __slots__ = ("_info",)
 

@@ -1,4 +1,4 @@
-"""How much of its database a process uses, and whether it can: for the operator's metrics."""
+"""The state of a process's database connections, for metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ConnectionUse:
-    """The connections of one kind: `size` at most; `waiting` threads wait for one."""
+    """The connections of one kind, at most `size`. `waiting` is the number of threads that are
+    waiting for one.
+    """
 
     kind: str
     size: int
@@ -16,9 +18,9 @@ class ConnectionUse:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseState:
-    """What a process knows of its database without asking it. `outages`: how many have begun.
-    `log_unread_s`: for how many seconds it has not looked at the event log, None where nobody waits
-    for events.
+    """The state of a database as a process sees it, without a query. `outages` is the number of
+    outages that have begun. `log_unread_s` is the number of seconds since the process last read the
+    event log, or None if it does not follow the log.
     """
 
     connections: Sequence[ConnectionUse]

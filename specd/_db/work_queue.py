@@ -1,9 +1,9 @@
-"""Work that workers share: rows of a table, each due at a time.
+"""Work queues: rows of a table, each with a due time, which several workers share.
 
-A worker that claims a row counts an attempt and moves the time of the row on by a lease. So the row
-of a worker that dies is due again. The outcome of an attempt counts only while the claim is valid.
-Of two workers that look at the same moment the second skips the rows that the first has locked
-(PostgreSQL), or waits (SQLite).
+To claim a row, a worker increases its attempts and moves its due time to the end of a lease. So if
+the worker dies, the row is due again. The outcome of an attempt counts only while the claim is
+valid. If two workers query at the same time, the second skips the rows that the first has locked
+(PostgreSQL) or waits (SQLite).
 """
 
 import random
@@ -41,19 +41,21 @@ class Claim(Protocol):
 
 
 class WorkQueue:
-    """A table with `id`, `next_try_at` and `attempts`. The rows in `states` are to be done; without
-    states, all. `pauses`: after the first attempt, the second, and so on.
+    """A work queue in a table with `id`, `next_try_at` and `attempts`. Open rows are those in one
+    of `states`, or all rows without `states`. `pauses` are the pauses after the first attempt, the
+    second, and so on.
     """
 
     MAX_COUNTED = 10_000
-    """Rows that `backlog_at` and `count_up_to` count at most."""
+    """The maximum that `backlog_at` and `count_up_to` count."""
 
     def __init__(
         self, table: Table, *states: str, pauses: Sequence[timedelta] = (), jitter: float = 0.0
     ) -> None:
         self._table, self.pauses, self.jitter = table, pauses, jitter
         self._is_open: ColumnElement[bool] = true()
-        # As in the partial index, or neither database uses it: literal, and one state by "=".
+        # The condition must be like that of the partial index, or the databases do not use the
+        # index: with literals, and "=" for one state.
         words = [literal(state, literal_execute=True) for state in states]
         if words:
             state = table.c.state
@@ -63,8 +65,9 @@ class WorkQueue:
         self.first = self.due(select(*table.c)).limit(1)
 
     def backlog_at(self, now: datetime) -> tuple[ColumnElement[Any], ...]:
-        """Return three expressions: how many rows are to be done, how many of them are due, and
-        when the first of these became due. They read no more than `MAX_COUNTED` rows of an index.
+        """Return three expressions: the number of open rows, the number of due rows, and the time
+        at which the first of these became due. Each count reads at most `MAX_COUNTED` rows of an
+        index.
         """
         times = select(self._table.c.next_try_at)
         due = times.where(self._is_open, self._table.c.next_try_at <= now)
@@ -73,7 +76,7 @@ class WorkQueue:
 
     @classmethod
     def count_up_to(cls, rows: Select[*tuple[Any, ...]]) -> ScalarSelect[int]:
-        """Return the expression for the number of rows, `MAX_COUNTED` at most."""
+        """Return the expression for the number of rows, at most `MAX_COUNTED`."""
         some = rows.limit(cls.MAX_COUNTED).subquery()
         return select(func.count()).select_from(some).scalar_subquery()
 
@@ -83,8 +86,8 @@ class WorkQueue:
     ) -> datetime | None:
         """Return the time of the next attempt, or None if there are more attempts than pauses.
 
-        A pause is up to `jitter` of it longer, so that rows that failed together do not return
-        together.
+        A pause is extended by a random fraction of it, at most `jitter`, so that rows that failed
+        together are not tried again together.
         """
         if attempts > len(pauses):
             return None
@@ -93,54 +96,58 @@ class WorkQueue:
     def try_run(
         self, database: Database, work: Callable[[Session], T], *, now: datetime
     ) -> T | None:
-        """Run `work` in a unit of its own where a row is due; the look at that takes no lock."""
+        """If a row is due, run `work` in a unit of work and return its result, otherwise return
+        None. The check locks nothing.
+        """
         with database.reading() as reader:
             if reader.execute(self._any, {"at": now}).first() is None:
                 return None
         return database.run(work)
 
     def due(self, query: Select[Columns]) -> Select[Columns]:
-        """Return the query for rows that are due `at` a time, longest due first, locked."""
+        """Return the query for rows that are due at the parameter `at`, the longest due first. It
+        locks the rows.
+        """
         return self.listed(query.with_for_update(skip_locked=True, of=self._table))
 
     def listed(self, query: Select[Columns]) -> Select[Columns]:
-        """Return the query for rows that are due `at` a time, longest due first."""
+        """Return the query for rows that are due at the parameter `at`, the longest due first."""
         order = self._table.c.next_try_at, self._table.c.id
         return query.where(self._is_due).order_by(*order)
 
     def claimed(self, claim: Claim) -> Select[*tuple[Any, ...]]:
-        """Return the query for a claimed row; it finds none where the claim is no longer valid."""
+        """Return the query for a claimed row. It finds no row if the claim is no longer valid."""
         return select(*self._table.c).where(self._is_claimed(claim))
 
     def is_valid(self, session: Session, claim: Claim) -> bool:
-        """Return whether the claim is valid; the row is locked until the unit ends."""
+        """Return whether the claim is valid. If so, lock the row until the unit of work ends."""
         locked = self.claimed(claim).with_for_update()
         return session.connection().execute(locked).first() is not None
 
     def claim(
         self, session: Session, ids: Collection[int], *, until: datetime, **more: Any
     ) -> None:
-        """Claim rows that this unit has locked."""
+        """Claim rows that this unit of work has locked, until the time `until`."""
         self._count(session, ids, 1, next_try_at=until, **more)
 
     def release(self, session: Session, ids: Collection[int], *, now: datetime) -> None:
-        """Release claims that were not used: the rows are due immediately."""
+        """Release unused claims. The rows are due immediately, and the attempt does not count."""
         self._count(session, ids, -1, next_try_at=now)
 
     def change(self, session: Session, claim: Claim, **values: Any) -> bool:
-        """Change a claimed row; False where the claim is no longer valid."""
+        """Change a claimed row. Return False if the claim is no longer valid."""
         changed = update(self._table).where(self._is_claimed(claim)).values(values)
         return session.connection().execute(changed).rowcount == 1
 
     def reschedule(self, session: Session, claim: Claim, *, now: datetime, **more: Any) -> bool:
-        """Schedule a claimed row again after a pause. Return False if it must be given up."""
+        """Schedule a claimed row again after a pause. Return False if there are no more pauses."""
         later = self.next_try(claim.attempts, self.pauses, self.jitter, now)
         if later is not None:
             self.change(session, claim, next_try_at=later, **more)
         return later is not None
 
     def is_exhausted(self, row: Claim) -> bool:
-        """Return whether a row was claimed as often as it may be."""
+        """Return whether a row has had its maximum number of attempts."""
         return row.attempts > len(self.pauses)
 
     def _is_claimed(self, claim: Claim) -> ColumnElement[bool]:

@@ -1,6 +1,6 @@
-"""Heartbeats of workers: one row for each name, which every process with that worker writes.
+"""Heartbeats of workers: one row for each name, which is written by every process with this worker.
 
-Without them nobody would notice a worker that is gone while there is nothing for it to do.
+They reveal a missing worker even if there is nothing for it to do.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,7 +15,7 @@ from specd._db.reader import Db
 
 
 class Heartbeat(NamedTuple):
-    """When a worker last ran without a failure."""
+    """The last time at which a worker ran without a failure."""
 
     name: str
     seen_at: datetime
@@ -24,7 +24,7 @@ class Heartbeat(NamedTuple):
 def record_heartbeats(
     session: Session, table: Table, names: Collection[str], now: datetime
 ) -> None:
-    """Record that the named workers run; `names` is not empty."""
+    """Record that the named workers run. `names` must not be empty."""
     rows = upsert(table).values([{"name": name, "seen_at": now} for name in sorted(names)])
     session.connection().execute(
         rows.on_conflict_do_update(
@@ -36,7 +36,9 @@ def record_heartbeats(
 def expect_heartbeats(
     session: Session, table: Table, names: Collection[str], now: datetime
 ) -> None:
-    """Expect the named workers from now on, and no others: one that never starts is missed too."""
+    """Expect the named workers from now on, and no others, so that a worker that never starts is
+    also reported.
+    """
     session.connection().execute(delete(table).where(table.c.name.not_in(names)))
     rows = upsert(table).values([{"name": name, "seen_at": now} for name in sorted(names)])
     session.connection().execute(rows.on_conflict_do_nothing())
