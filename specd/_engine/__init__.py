@@ -1,6 +1,6 @@
-"""The spec-driven engine: serves OpenAPI documents over HTTP with connexion, for any domain."""
+"""The engine: serves OpenAPI documents over HTTP with connexion, independent of any service."""
 
 import warnings
 
-# connexion imports Starlette's test client, of which Starlette deprecates a dependency.
+# connexion imports Starlette's test client, which warns about a deprecated dependency.
 warnings.filterwarnings("ignore", message="Using `httpx` with `starlette.testclient`")

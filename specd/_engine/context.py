@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 T = TypeVar("T")
-# A bare `Context` is any service's, with unchecked types.
+# A bare `Context` fits any service, with unchecked types.
 Adapters = TypeVar("Adapters", default=Any)
 Actor = TypeVar("Actor", default=Any)
 Settings = TypeVar("Settings", default=Any)
@@ -48,7 +48,7 @@ class Unit(Protocol):
 
 
 class NoUnit:
-    """The unit of a context without one. Raise RuntimeError, with the reason, if it is used."""
+    """Stands in for a missing unit of work. Its use raises RuntimeError with the reason."""
 
     is_read_only = True
 
@@ -69,35 +69,38 @@ ASYNC = NoUnit("an async def handler uses ctx.read and ctx.write")
 
 
 class Runner(Protocol):
-    """Runs `work` with the connection or session of a unit of its own and returns its result."""
+    """Runs `work` with the connection or session of a new unit of work and returns its result."""
 
     def __call__(self, work: Callable[[Any], T]) -> Awaitable[T]: ...
 
 
 class Context(Generic[Adapters, Actor, Settings]):
-    """One request, as its handler sees it. Each service defines its own three types once.
+    """The context of one request, which its handler receives. Each service defines the three types
+    once.
 
     Security functions run in a unit that reads, and again in the unit that writes. `actor` is the
-    caller as the latest of these loaded it, so a handler that waits must not keep an earlier one in
-    a variable. `headers` are raw: names in lower case, repeated ones joined. `query` is as it was
-    sent, and so is `content`, the body, by which a handler verifies a signature; it is empty where
-    files came. `texts` are the parameters of the path before they are validated.
-    `unknown_parameters` are the names sent that the document does not have. `actor_id` and `key_id`
-    name the caller and the credential, valid or not, in the log; security functions set them, never
-    to a secret. `traceparent` is the trace context of the request, if it has one.
+    caller that the last call of a security function returned, so a handler that waits must not keep
+    an earlier value. `headers` are raw, with lower-case names and repeated headers joined. `query`
+    is the raw query. `content` is the raw body, with which a handler can verify a signature. It is
+    empty if the request has files. `texts` are the path parameters before validation.
+    `unknown_parameters` are the names in the request that the document does not have. `actor_id`
+    and `key_id` identify the caller and the credential, valid or not, in the log. Security
+    functions set them, never to a secret. `traceparent` is the trace context of the request, if it
+    has one.
 
     Only `async def` handlers have these:
-    - `read(work)` runs `work(connection)` in a reading unit;
-    - `read_snapshot(work)` does so where all statements see the same moment;
-    - `write(work)` runs `work(session)` in a write unit: returning keeps it, raising undoes it;
-    - `write_down(work)` does so without authenticating again: for recording what has already
-      happened elsewhere;
-    - `wait(future, seconds)` waits up to so many seconds without a thread or a connection. False
-      means that the time is over or the server stops, so the handler must answer now. Raises what
-      ends the request when the client has gone.
+    - `read(work)` runs `work(connection)` in a unit that reads;
+    - `read_snapshot(work)` does the same, and all statements see the same state;
+    - `write(work)` runs `work(session)` in a unit that writes: it is committed if `work` returns,
+      and rolled back if it raises;
+    - `write_down(work)` does the same without authenticating again, for recording something that
+      has already happened elsewhere;
+    - `wait(future, seconds)` waits at most `seconds` without a thread or a connection. It returns
+      False if the time is over or the server is stopping, and the handler must then respond
+      immediately. It raises the exception that ends the request if the client has disconnected.
 
-    `read_snapshot` and `write` begin by authenticating again: `actor` is of this unit from then on,
-    and a caller whose access has ended gets the error of authentication.
+    `read_snapshot` and `write` authenticate again first: `actor` then comes from this unit, and a
+    caller whose access has ended gets the authentication error.
     """
 
     __slots__ = (
@@ -164,36 +167,36 @@ class Context(Generic[Adapters, Actor, Settings]):
 
     @property
     def session(self) -> Session:
-        """Return the ORM session of the unit of work, which begins at the first use of `session` or
-        `connection`. Where the unit only reads, changes are an error when they are flushed. Raise
-        `DatabaseUnavailable`, and RuntimeError in an `async def` handler, after the unit, and
-        without a database.
+        """The ORM session of the unit of work, which begins at the first use of `session` or
+        `connection`. If the unit only reads, flushing changes is an error. Raise
+        `DatabaseUnavailable`, and RuntimeError in an `async def` handler, after the end of the
+        unit, or without a database.
         """
         session: Session = self._unit.session
         return session
 
     @property
     def connection(self) -> Connection:
-        """Return the Core connection of the same transaction, which is faster than the session. It
-        does not flush the session first. Raise the errors of `session`.
+        """The Core connection of the same transaction, which is faster than the session. It does
+        not flush the session first. Raise the errors of `session`.
         """
         connection: Connection = self._unit.connection
         return connection
 
     @property
     def is_read_only(self) -> bool:
-        """Return whether the unit of work only reads: in GET, HEAD and QUERY, in operations marked
-        `read_only`, and before a transaction.
+        """Whether the unit of work only reads: in GET, HEAD and QUERY, in operations marked
+        `read_only`, and in the phase before a transaction.
         """
         return self._unit.is_read_only
 
     def header(self, name: str) -> str | None:
-        """Return the value of a request header, or None; `name` in any case."""
+        """Return the value of a request header, or None. The case of `name` does not matter."""
         value = self.headers.get(name.lower().encode("latin-1"))
         return None if value is None else value.decode("latin-1")
 
     def json_object(self, text: str | None = None, pointer: str = "/body") -> dict[str, Any]:
-        """Return the object that the body is as JSON, whatever media type it was sent as, or the
-        object in the text of the field at `pointer`. Raise `InvalidRequest`.
+        """Return the JSON object in the body, regardless of its media type, or the JSON object in
+        `text`, which is the field at `pointer`. Raise `InvalidRequest`.
         """
         return load_object(self.content if text is None else text.encode(), pointer)

@@ -1,4 +1,4 @@
-"""The entries of the page of errors, and the link from an answer to an entry."""
+"""The entries of the page of errors, and the link from a response to its entry."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One way a request can fail. `code` is None where an answer has only its status; `message` may
-    hold `{placeholders}`; `when` and `advice` are Markdown; `extra` names the answer's
-    other keys; `subject` groups the failures that share a code too general to say much.
+    """One way in which a request can fail. `code` is None if the response has only a status.
+    `message` may contain `{placeholders}`. `when` and `advice` are Markdown. `extra` names the
+    response's other keys. `subject` groups the failures that share the general code.
     """
 
     anchor: str
@@ -31,5 +31,5 @@ def first_paragraph(kind: type) -> str:
 
 
 def help_link(service: str, anchor: str) -> tuple[str, str]:
-    """Return the header (RFC 8288) with the link from an answer to an entry."""
+    """Return the header (RFC 8288) with the link from a response to an entry."""
     return ("Link", f'</docs/{service}/errors#{anchor}>; rel="help"')

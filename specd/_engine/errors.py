@@ -1,8 +1,9 @@
-"""What can go wrong before or around a handler. Each service's error table gives these its words.
+"""The errors that occur before or around a handler. Each service's error table defines their codes
+and messages.
 
-All are `connexion.exceptions.ProblemException`s, so that the same table also serves an
-application that runs on stock connexion. Callers read the docstrings as when an error comes, and
-`advice` as what to do.
+All are `connexion.exceptions.ProblemException`s, so that the same table also works for an
+application on unmodified connexion. The page of errors shows callers the docstrings, which say when
+an error occurs, and `advice`, which says what to do.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ MAX_MISTAKES = 50
 
 
 class SourceLocation(NamedTuple):
-    """A place in a file; lines and columns count from 1."""
+    """A place in a file. Lines and columns are counted from 1."""
 
     file: Path
     line: int
@@ -26,10 +27,10 @@ class SourceLocation(NamedTuple):
 
 
 class DocumentError(Exception):
-    """A document or its handlers cannot be served; names the operation and the place.
+    """A document or its handlers cannot be served. The message names the operation and the place.
 
-    `at`: the keys and indexes from the document's root to what is wrong, where that is known.
-    `spot`: where the mistake stands if that is no part of the document: in text that is no YAML, or
+    `at` has the keys and indexes from the document's root to the faulty part, if they are known.
+    `spot` is the place of the mistake if it is not a part of the document, but in invalid YAML or
     in a handler.
     """
 
@@ -42,7 +43,7 @@ class DocumentError(Exception):
 
 
 class DocumentErrors(DocumentError):
-    """Several of them; the message is the first 50 messages, a line each."""
+    """Several `DocumentError`s. The message has the first `MAX_MISTAKES` messages, one per line."""
 
     def __init__(self, errors: Sequence[DocumentError]) -> None:
         lines = [*map(str, errors[:MAX_MISTAKES])]
@@ -54,15 +55,15 @@ class DocumentErrors(DocumentError):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One thing wrong with a request.
+    """One mistake in a request.
 
-    `path` is a JSON pointer such as `/body/amount`; `rule` the JSON Schema keyword that failed,
-    `encoding` for what could not even be decoded, or `nul` for text with a NUL character; `facts`
-    that keyword's values, for services that word their own messages (`{"limit": 60}`,
-    `{"property": "topic"}`, `{"types": ["integer"]}`); of an `enum` also the `value`, if it is
-    text; of `anyOf` and `oneOf` the `context`, the first violation of each branch. Where the schema
-    that failed names an error for the keyword (`x-errors: {enum: ...}`), or a form one for a second
-    file of one field (`oneFile`), `facts["error"]` is that name.
+    `path` is a JSON pointer such as `/body/amount`. `rule` is the JSON Schema keyword that failed,
+    `encoding` if the value could not be decoded, or `nul` for text with a NUL character. `facts`
+    are the values of the keyword, for services that write their own messages (`{"limit": 60}`,
+    `{"property": "topic"}`, `{"types": ["integer"]}`). For `enum` they include the `value`, if it
+    is text, and for `anyOf` and `oneOf` the `context`, the first violation of each branch. If the
+    schema names an error for the keyword (`x-errors: {enum: ...}`), or a form names one for a
+    second file in a field (`oneFile`), `facts["error"]` is that name.
     """
 
     path: str
@@ -72,7 +73,9 @@ class Violation:
 
 
 class InvalidRequest(ProblemException):
-    """The request does not match the document: its headers, path, query, body or their encoding."""
+    """The request does not match the document: its headers, path, query or body, or their
+    encoding.
+    """
 
     status = 400
     code = "invalid_request"
@@ -105,8 +108,8 @@ class Unauthenticated(ProblemException):
 
 
 class InsufficientScope(ProblemException):
-    """The token is valid, but lacks a scope that the operation requires. Facts: `scopes`, those
-    that it requires.
+    """The token is valid, but lacks a scope that the operation requires. Facts: `scopes`, the
+    required scopes.
     """
 
     status = 403
@@ -120,7 +123,9 @@ class InsufficientScope(ProblemException):
 
 
 class ForeignOrigin(ProblemException):
-    """A browser sent the request for a page of another origin, which may change nothing here."""
+    """A browser sent the request for a page of another origin, which is not allowed to change
+    anything.
+    """
 
     status = 403
     code = "foreign_origin"
@@ -145,8 +150,8 @@ class NotFound(ProblemException):
 
 
 class MethodNotAllowed(ProblemException):
-    """The path exists, but has no operation for this method. Facts: `allow`, the methods that the
-    path has (RFC 9110).
+    """The path exists, but has no operation for this method. Facts: `allow`, the methods of the
+    path (RFC 9110).
     """
 
     status = 405
@@ -200,7 +205,7 @@ class TargetTooLong(ProblemException):
 
 class UnsupportedMediaType(ProblemException):
     """The operation does not accept the media type or the encoding. Facts: `accepted`, the media
-    types of the operation. The answer gets the header that names what is accepted (RFC 9110,
+    types of the operation. The response gets the header that names the accepted ones (RFC 9110,
     section 15.5.16).
     """
 
@@ -218,8 +223,8 @@ class UnsupportedMediaType(ProblemException):
 
 
 class RateLimited(ProblemException):
-    """One key or address sent too many requests. Facts: `retry_after_s`, whole seconds until the
-    next request is accepted; `rate_headers`, the RateLimit headers to send along.
+    """One key or address sent too many requests. Facts: `retry_after_s`, the whole seconds until
+    the next request is accepted; `rate_headers`, the RateLimit headers of the response.
     """
 
     status = 429
@@ -264,7 +269,7 @@ class InternalError(ProblemException):
 
 
 class NonConformingResponse(InternalError):
-    """The document does not allow the answer of a handler, or of the table of errors."""
+    """The document does not allow the response of a handler or of the error table."""
 
 
 class NotWritten(ProblemException):
@@ -279,8 +284,9 @@ class NotWritten(ProblemException):
 
 
 def must_be_documented(kind: type[Exception], status: int) -> bool:
-    """Return whether an operation that answers errors of a class with a status has to document the
-    status. It need not for a bug, for what any operation can answer, and for what `security` says.
+    """Return whether an operation must document a status with which it responds to a class of
+    errors. Bugs and unwritten handlers, and errors that any operation can have, need no
+    documentation.
     """
     return status not in (500, 501) and not getattr(kind, "is_of_any_operation", False)
 
@@ -301,4 +307,6 @@ ENGINE_ERRORS = (
     InternalError,
     NotWritten,
 )
-"""All that callers can get. Of two with one status, the first is the more general one."""
+"""All errors of the engine that callers can get. If two have the same status, the first is more
+general.
+"""

@@ -1,4 +1,6 @@
-"""Files that requests bring: on the disk from their first bytes, never whole in memory."""
+"""Files in requests. They are written to the disk as they arrive, and are never completely in
+memory.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,11 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class File:
-    """A file that came with a form, or a body that is one, which has no name.
+    """A file in a form, or a body that is a file.
 
-    `path` is its place until the request is answered, unless a handler moves it away. `name` and
-    `media_type` are what the client called it, unchecked; either may be empty. `size` is in bytes.
+    `path` is its place until the end of the request, unless a handler moves the file. `name` and
+    `media_type` come from the client, unchecked, and may be empty. A body has no name. `size` is in
+    bytes.
     """
 
     path: Path
@@ -23,8 +26,9 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class FileIntake:
-    """How a service takes files: into which folder, how many bytes with one request, what to
-    raise for more, and what to raise if the folder cannot be written.
+    """How a service accepts files. They are written into `folder`. One request has at most `limit`
+    bytes of files, otherwise the error that `refuse_larger()` returns is raised. `fail()` returns
+    the error to raise if the folder is not writable.
     """
 
     folder: Path

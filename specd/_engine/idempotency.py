@@ -1,4 +1,4 @@
-"""One effect per Idempotency-Key: the answer is stored in the transaction of its effect."""
+"""One effect per Idempotency-Key: the response is stored in the same transaction as the effect."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REPLAYED = ("Idempotent-Replayed", "true")
 
 
 class StoredAnswer(Protocol):
-    """The first answer under a key, byte for byte."""
+    """The first response to a key, byte for byte."""
 
     @property
     def status(self) -> int: ...
@@ -44,7 +44,7 @@ class Keys(Protocol):
         fingerprint: str,
         now: datetime,
     ) -> StoredAnswer | None:
-        """Take the key for this transaction, or return the answer it already has."""
+        """Claim the key for this transaction and return None, or return its stored response."""
         ...
 
     def keep(
@@ -57,12 +57,12 @@ class Keys(Protocol):
         body: bytes,
         **columns: Any,
     ) -> None:
-        """Store the answer of a key claimed in this transaction."""
+        """Store the response of a key claimed in this transaction."""
         ...
 
 
 def _owner_of(ctx: Context) -> str:
-    """Return the caller of a request as text. Raise TypeError for one without an id."""
+    """Return the caller of a request as text. Raise TypeError for a caller without an id."""
     caller = ctx.actor if ctx.actor_id is None else ctx.actor_id
     if not isinstance(caller, str | int | None):
         raise TypeError("set ctx.actor_id, or give Idempotency an owner")
@@ -71,19 +71,19 @@ def _owner_of(ctx: Context) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idempotency:
-    """How a service answers requests that bring a key.
+    """How a service responds to requests with an idempotency key.
 
     `table` stores the keys. It has the columns key, operation, fingerprint, status, body and
-    created_at, and one with the name `owner_column`; its primary key is the owner and the key (see
-    `specd.db.IdempotencyKeyColumns`). `owner(ctx)` is whose key it is. `columns(reply)` are columns
-    of the service's own, stored beside the answer for what a handler has returned. `headers` are
-    those of every answer. `as_text` is the text of a path parameter; it must be the same for values
-    that mean the same.
+    created_at, and one with the name `owner_column`. Its primary key is the owner and the key (see
+    `specd.db.IdempotencyKeyColumns`). `owner(ctx)` returns the owner of the key. `columns(reply)`
+    returns the values of the service's own columns for the return value of a handler, stored with
+    the response. `headers` are sent with every replayed response. `as_text` returns the text of a
+    path parameter. It must be the same for equivalent values.
 
-    The library adds the others: `keys` reads and writes the table, `is_definitive(error)` is
+    The library adds the others: `keys` reads and writes the table, `is_definitive(error)` returns
     whether the same request would always be refused, so that the refusal is stored, `respond(error,
-    request_id)` is the answer to it, and `link_of(code)` is the header with the link to the
-    description of an error.
+    request_id)` returns the response to a refusal, and `link_of(code)` returns the header with the
+    link to the description of an error.
     """
 
     table: Any
@@ -100,9 +100,10 @@ class Idempotency:
     def answer(
         self, ctx: Context, session: Any, *, key: str, sent: Any, work: Callable[[], Reply]
     ) -> Response:
-        """Return the answer of `work`, or the answer that this key already has.
+        """Return the response of `work`, or the stored response of this key.
 
-        `session`: of the write unit. `sent`: the parsed parameters or the parsed body.
+        `session` is that of the unit that writes. `sent` is the parsed parameters or the parsed
+        body.
 
         `work` must raise a definitive refusal before it writes anything. Every other exception is
         raised, and the rollback frees the key.
@@ -168,14 +169,15 @@ def idempotent(
     key: str = KEY,
     sent: Callable[..., Any] | None = None,
 ) -> Any:
-    """Mark a handler: a request with a key that was used before gets the first answer again.
+    """Mark a handler so that a repeated request with the same key gets the first response again.
 
-    `key` is the argument with the key, of the header `Idempotency-Key` by default, which the
-    handler need not take. A request without a key is not stored. The same key with another request
-    is refused. What counts as the same: method, path, and `sent`, which is by default the body or
-    the other parameters, and otherwise the function of the handler's arguments that returns it.
+    `key` names the argument with the key, by default that of the header `Idempotency-Key`. The
+    handler does not have to accept this argument. A request without a key is not stored. The same
+    key with a different request is refused. Requests are the same if their method, path and content
+    are the same. The content is the body or the other parameters, or the result of `sent`, which is
+    called with the handler's arguments.
 
-    An `async def` handler returns what the unit returns that it hands to `ctx.write`, once.
+    An `async def` handler must call `ctx.write` exactly once and return its result.
     """
     if handler is None:
         return partial(idempotent, key=key, sent=sent)
@@ -239,14 +241,14 @@ def _idempotency_of(ctx: Context) -> Idempotency:
 
 
 def _sent_by(ctx: Context, given: Mapping[str, Any], key: str) -> Any:
-    """Return the body, or the parameters that are neither the key nor in the path."""
+    """Return the body, or the parameters except the key and those in the path."""
     in_path = {key, *map(argument_name, ctx.path_parameters)}
     others = {name: value for name, value in given.items() if name not in in_path}
     return others.get("body") if others.keys() <= {"body"} else others
 
 
 def _with_argument(signature: inspect.Signature, name: str) -> inspect.Signature:
-    """Return a signature with one more keyword."""
+    """Return a signature with one more keyword-only argument."""
     added = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
     parameters = list(signature.parameters.values())
     has_more = bool(parameters) and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD

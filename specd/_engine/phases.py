@@ -1,12 +1,13 @@
-"""Decorators for handlers that work in two phases, or change nothing.
+"""Decorators for handlers with two phases, and for handlers that only read.
 
-Other requests wait for the locks of a write unit, so slow work is done before it: a handler marked
-`before_transaction(prepare)` gets the result of `prepare` as its second parameter. Each of the two
-gets the arguments of the request that it names. `prepare` runs in a unit that only reads, off the
-event loop. What it reads may be outdated when the handler runs, so the handler checks in its own
-unit whatever it decides on. `prepare` may raise what the handler would.
+Other requests wait for the locks of a unit that writes, so slow work is done before it: a handler
+marked with `before_transaction(prepare)` gets the result of `prepare` as its second argument. Both
+get those arguments of the request that they name. `prepare` runs in a unit that only reads, in a
+thread. The data that it reads may be outdated when the handler runs, so the handler must check them
+again in its own unit. `prepare` may raise the same errors as the handler.
 
-A handler marked `read_only` runs in a unit that only reads whatever its method, off the event loop.
+A handler marked with `read_only` runs in a unit that only reads, in a thread, regardless of its
+method.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _READS = "_reads"
 def before_transaction(
     prepare: Callable[..., Any],
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Mark a handler whose slow first phase is `prepare`."""
+    """Mark a handler: its slow first phase is `prepare`, which runs before the transaction. The
+    handler gets the result of `prepare` as its second argument.
+    """
 
     def mark(handler: Callable[..., R]) -> Callable[..., R]:
         setattr(handler, _PREPARE, prepare)
@@ -34,19 +37,19 @@ def before_transaction(
 
 
 def read_only(handler: Handler) -> Handler:
-    """Mark a handler: it only reads, whatever its method, and that may take long."""
+    """Mark a handler that only reads, regardless of its method, and that may take long."""
     setattr(handler, _READS, True)
     return handler
 
 
 def preparation_of(handler: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return the first phase of a handler, None where it has only one."""
+    """Return the first phase of a handler, or None if it has only one phase."""
     prepare: Callable[..., Any] | None = getattr(handler, _PREPARE, None)
     return prepare
 
 
 def taking_its_own(phase: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function, called with those of the keyword arguments that it names."""
+    """Return a function that calls `phase` with only those keyword arguments that `phase` names."""
     parameters = inspect.signature(phase).parameters
     if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
         return phase

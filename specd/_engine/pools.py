@@ -1,4 +1,4 @@
-"""Pools of threads for work that needs no database: hashes, pictures, files."""
+"""Thread pools for work without a database: hashes, pictures, files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ T = TypeVar("T")
 
 
 class Pool:
-    """Threads for one kind of work, so that no other work waits for it. They are made on first use,
-    so after the fork, with `niceness` where threads have a priority of their own (Linux).
+    """Threads for one kind of work, so that other work does not wait for it. They are created on
+    first use, and therefore after the fork. On Linux, where threads have a priority, they have
+    `niceness`.
     """
 
     def __init__(self, name: str, size: int, *, niceness: int = 0) -> None:
@@ -27,7 +28,9 @@ class Pool:
         self._threads: ThreadPoolExecutor | None = None
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what `work` returns. It does not begin once the caller is cancelled."""
+        """Run `work` in a thread and return its result. It does not start if the caller is
+        cancelled first.
+        """
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._size, self._name, self._give_way)
         loop = asyncio.get_running_loop()

@@ -1,11 +1,12 @@
-"""Rate limits: one count for all workers of a machine, in shared memory, at microseconds a request.
+"""Rate limits: one count for all workers of a machine, in shared memory, in microseconds per
+request.
 
 The generic cell rate algorithm keeps one number per client, the theoretical arrival time of its
-next request, in a memory-mapped table. Nothing of it need survive a reboot.
+next request, in a memory-mapped table. The table may be lost at a reboot.
 
 Several machines count together through a store. A machine takes a batch of requests of a client
-from the store, and its workers spend the batch from the table. While the store is away, and where
-there is none, each machine counts by itself.
+from the store, and its workers use up the batch in the table. If the store is unavailable, or there
+is none, each machine counts by itself.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from specd._engine.response import Headers
 _KEY_BYTES = 32
 _HEAD = 64
 _SLOT = struct.Struct("<QdQd")
-"""Fingerprint of the client, arrival time, requests left of its batch, until when."""
+"""The fingerprint of the client, its arrival time, the remaining requests of its batch, and the
+time at which the batch expires.
+"""
 _BUCKETS = 8_192
 _PLACES = 8
 _BUCKET = _SLOT.size * (_PLACES + 1)
@@ -34,7 +37,7 @@ _SIZE = _HEAD + _BUCKET * _BUCKETS
 _LOCKS = 64
 _SHORTEST_WAIT_S = 0.001
 BATCHES = 30
-"""A batch is this part of a limit: how far one machine can be off."""
+"""A batch is this fraction of a limit. It is the most by which one machine can be wrong."""
 
 
 class Limit(NamedTuple):
@@ -45,26 +48,27 @@ class Limit(NamedTuple):
 
     @property
     def step_s(self) -> float:
-        """Seconds after which one request no longer counts."""
+        """The seconds after which one request no longer counts."""
         return self.period_s / self.requests
 
     @property
     def horizon_s(self) -> float:
-        """How far ahead of now the arrival time may be. Steps added up are not quite the period:
-        without slack the last request would be refused.
+        """How far in the future the arrival time may be. The sum of the steps is not exactly the
+        period, so without tolerance the last request would be refused.
         """
         return self.period_s + self.step_s / 100
 
     @property
     def batch(self) -> int:
-        """How many requests a machine takes from the store each time."""
+        """The number of requests that a machine takes from the store each time."""
         return max(1, self.requests // BATCHES)
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The state of a client after a request: `remaining` requests, `reset_s` seconds until all of
-    them are back, and `wait_s` seconds to the next one if this one was refused (0: it was not).
+    """The state of a client after a request: `remaining` requests, and `reset_s` seconds until all
+    requests are allowed again. If the request was refused, `wait_s` is the number of seconds until
+    the next one is allowed, otherwise 0.
     """
 
     limit: Limit
@@ -74,19 +78,21 @@ class Allowance:
 
 
 class LimitStore(Protocol):
-    """The count of several machines."""
+    """The shared counts of several machines."""
 
     def take(
         self, client: str, *, step_s: float, horizon_s: float, most: int
     ) -> tuple[int, float] | None:
-        """Take a batch of up to `most` requests of a client. Return how many (0: the limit is used
-        up) and how many seconds the arrival time is ahead of the store's clock now; None while the
-        store is away.
+        """Take a batch of at most `most` requests of a client. Return their number, which is 0 if
+        the limit is used up, and the seconds that the arrival time is ahead of the store's clock.
+        Return None if the store is unavailable.
         """
 
 
 class Slot(NamedTuple):
-    """What the table has of a client: its arrival time, and the rest of its batch."""
+    """The state of a client in the table: its arrival time, the remaining requests of its batch,
+    and the time at which the batch expires.
+    """
 
     arrival: float = 0.0
     left: int = 0
@@ -96,10 +102,10 @@ class Slot(NamedTuple):
 class SharedTable:
     """A memory-mapped table from clients to arrival times, shared by processes and threads.
 
-    Clients are known by a hash under a key that is made with the file and never leaves it, so
-    nobody can choose names that meet in one bucket. A bucket has `_PLACES` clients. One is let go
-    when its arrival time has passed, so when forgetting it changes nothing but the rest of a batch;
-    where all places are in use, those who come next share one more place, and one allowance.
+    Clients are identified by a hash under a key that is created with the file and stays in it, so
+    clients cannot choose names that collide in one bucket. A bucket has places for `_PLACES`
+    clients. A client can be removed after its arrival time, when it loses nothing except the rest
+    of a batch. If all places are in use, further clients share one more place and one allowance.
     """
 
     def __init__(self, path: Path) -> None:
@@ -121,10 +127,10 @@ class SharedTable:
     def take(
         self, client: str, limit: Limit, now: float, store: LimitStore | None = None
     ) -> Allowance:
-        """Count one request of a client at `now` (Unix seconds). A refused one costs nothing."""
+        """Count one request of a client at `now` (Unix seconds). Refused requests do not count."""
         digest = blake2b(client.encode("utf-8"), digest_size=8, key=self._key).digest()
         fingerprint = int.from_bytes(digest, "little")
-        # Clients of other buckets do not wait while the store is asked.
+        # Clients with other locks do not wait while the store is queried.
         lock = fingerprint % _BUCKETS % _LOCKS
         with self._threads[lock]:
             fcntl.lockf(self._file, fcntl.LOCK_EX, 1, lock)
@@ -143,7 +149,8 @@ class SharedTable:
             return _refused(limit, following, now)
         left, until = slot.left, slot.until
         if store is not None and not left:
-            # Those who share a place are one client of the store, so it has no more than the table.
+            # Clients that share a place are one client of the store, so that the store needs no
+            # more entries than the table.
             common = self._common(fingerprint)
             name = f"{self._key.hex()} {common}" if offset == common else client
             batch = store.take(
@@ -162,7 +169,7 @@ class SharedTable:
         return Allowance(limit, remaining, following - now)
 
     def _find(self, fingerprint: int, now: float, absurd: float) -> tuple[int, Slot]:
-        """Return the offset of the client's slot, or of a free one, and what it has.
+        """Return the offset of the client's slot, or of a free slot, and its content.
 
         A time later than `absurd` was written before the clock was set back, and is ignored.
         """
@@ -178,18 +185,19 @@ class SharedTable:
                 free = offset
             if spare is None and not is_used:
                 spare = offset
-        # The rest of a batch keeps no place from others.
+        # A slot with only the rest of a batch is given to others.
         free = spare if free is None else free
         _, arrival, left, until = _SLOT.unpack_from(self._memory, common)
         arrival = arrival if arrival <= absurd else 0.0
         if free is None:
             return common, Slot(arrival, left if now < until <= absurd else 0, until)
-        # A client that moves out of a shared slot keeps its time, so that moving gains nothing.
+        # A client that moves out of a shared slot keeps its arrival time, so it gains nothing by
+        # moving.
         return free, Slot(arrival)
 
     @staticmethod
     def _common(fingerprint: int) -> int:
-        """Return the offset of the place that newcomers to a full bucket share."""
+        """Return the offset of the place that further clients of a full bucket share."""
         return _HEAD + fingerprint % _BUCKETS * _BUCKET + _PLACES * _SLOT.size
 
     def close(self) -> None:
@@ -199,7 +207,9 @@ class SharedTable:
 
 
 def _refused(limit: Limit, following: float, now: float) -> Allowance:
-    """Return the state of a client whose request would put the arrival time to `following`."""
+    """Return the state of a client whose refused request would set the arrival time to
+    `following`.
+    """
     wait_s = max(_SHORTEST_WAIT_S, following - now - limit.horizon_s)
     return Allowance(limit, 0, following - limit.step_s - now, wait_s)
 

@@ -1,4 +1,4 @@
-"""The answer of an operation: a status, encoded bytes, headers."""
+"""The response of an operation: a status, encoded bytes, headers."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ import orjson
 JSON = "application/json"
 
 Headers = tuple[tuple[str, str], ...]
-"""Headers of a response, each with its value."""
+"""Pairs of the name and the value of a header."""
 NOT_KEPT = ("Cache-Control", "no-store")
-"""For an answer without a Cache-Control of its own."""
+"""The default for responses without a Cache-Control."""
 _NOT_GUESSED = ("X-Content-Type-Options", "nosniff")
 _HTTPS_ONLY = ("Strict-Transport-Security", "max-age=31536000")
 
 
 def standing_headers(*, is_https: bool) -> Headers:
-    """Return the headers of every answer, with HSTS (RFC 6797) where the service uses HTTPS."""
+    """Return the headers of every response, including HSTS (RFC 6797) if the service uses HTTPS."""
     return (_NOT_GUESSED, _HTTPS_ONLY) if is_https else (_NOT_GUESSED,)
 
 
-@dataclass(slots=True)  # not frozen: that would make it several times as slow to make
+@dataclass(slots=True)  # not frozen, because creation would be several times slower
 class Response:
-    """A whole answer, ready to be sent. `body` is sent byte for byte.
+    """A complete response, ready to be sent. `body` is sent byte for byte.
 
-    A handler can also return `body`, `(body, status)` or `(body, status, headers)`. A body of None,
-    with a status, is an empty one; an iterator or an async iterator is a stream.
+    A handler can also return `body`, `(body, status)` or `(body, status, headers)`. With a status,
+    a body of None is empty. A body that is an iterator or an async iterator is a stream.
     """
 
     is_stream: ClassVar[bool] = False
@@ -45,7 +45,7 @@ class Response:
 
 
 def as_bytes(piece: Any) -> bytes:
-    """Return a piece of a stream as it goes out. Raise `TypeError` for what is no text or bytes."""
+    """Return a piece of a stream as bytes. Raise `TypeError` if it is neither text nor bytes."""
     if isinstance(piece, str):
         return piece.encode("utf-8")
     if isinstance(piece, bytes):
@@ -55,8 +55,8 @@ def as_bytes(piece: Any) -> bytes:
 
 @dataclass(slots=True)
 class Stream(Response):
-    """An answer that goes out as it is made: `frame(piece)` for each of its `pieces`. Its `body` is
-    empty.
+    """A response that is sent while it is generated: `frame(piece)` for each of its `pieces`. Its
+    `body` is empty.
     """
 
     is_stream: ClassVar[bool] = True
@@ -64,7 +64,7 @@ class Stream(Response):
     pieces: Iterator[Any] | AsyncIterator[Any] = field(default_factory=lambda: iter(()))
     frame: Callable[[Any], bytes] = as_bytes
     source: Any = None
-    """What takes the pieces from the handler, once it has begun."""
+    """The object that gets the pieces from the handler, after the stream has begun."""
 
 
 Reply = (
@@ -77,18 +77,18 @@ Reply = (
     | tuple[Any, int, Mapping[str, str]]
     | Response
 )
-"""What a handler may return (see `Response`)."""
+"""The return values of handlers (see `Response`)."""
 
 
 def encode(value: Any, *, is_finite: bool = False) -> bytes:
-    """Return `value` as compact UTF-8 JSON; integers of any size are exact. A `Decimal` becomes a
-    number, and a date and time without a zone is one of UTC. Raise `TypeError` for what JSON cannot
-    say, and `ValueError` for NaN and infinities. `is_finite`: the caller knows that there are none,
-    which saves looking for them in a value with None.
+    """Return `value` as compact UTF-8 JSON. Integers of any size are exact. A `Decimal` becomes a
+    number, and a datetime without a time zone is in UTC. Raise `TypeError` for values that JSON
+    does not have, and `ValueError` for NaN and infinities. `is_finite` says that there are none,
+    which saves a search in values with None.
     """
     try:
         encoded = orjson.dumps(value, _number_of, _NAIVE_UTC)
-        if not is_finite and _NULL in encoded:  # orjson makes that of NaN
+        if not is_finite and _NULL in encoded:  # orjson writes NaN as null
             _require_finite(value)
         return encoded
     except orjson.JSONEncodeError:  # orjson has no integers over 64 bits
@@ -104,14 +104,14 @@ def encode(value: Any, *, is_finite: bool = False) -> bytes:
 
 
 def _require_finite(value: Any) -> None:
-    """Raise `ValueError` for NaN and infinities in a value.
+    """Raise `ValueError` if a value contains NaN or infinities.
 
-    `marshal` goes through it in a third of the time that Python takes.
+    The search with `marshal` takes a third of the time of a search in Python.
     """
     try:
         if _NON_FINITE.search(marshal.dumps(value, 2)) is None:
             return
-    except ValueError:  # there are other objects in it
+    except ValueError:  # `value` contains objects of other types
         pass
     for path, number in _find_non_finite(value, ""):
         place = path or "the whole value"
@@ -138,19 +138,19 @@ _NON_FINITE = re.compile(rb"g.{6}[\xf0-\xff][\x7f\xff]", re.DOTALL)
 """A float in the format of `marshal`, whose exponent has each bit set (IEEE 754)."""
 _NAIVE_UTC = orjson.OPT_NAIVE_UTC
 _MAX_DIGITS = 300
-"""Of a `Decimal`, so that it fits a float."""
+"""The maximum exponent of a `Decimal`, so that it fits into a float."""
 
 
 def _number_of(value: Any) -> int | float:
-    """Return a `Decimal` as the number that JSON's readers make of it."""
+    """Return a `Decimal` as an integer or a float, as readers of JSON would parse it."""
     if not isinstance(value, Decimal) or not value.is_finite() or value.adjusted() > _MAX_DIGITS:
         raise TypeError(f"JSON has no {type(value).__name__} such as {str(value)[:50]}")
     return int(value) if value == value.to_integral_value() else float(value)
 
 
 def as_response(reply: Reply, *, is_finite: bool = False) -> Response:
-    """Return the answer of JSON for a handler's return value; a bare body means 200. `is_finite` is
-    that of `encode`.
+    """Return the JSON response for a handler's return value. Its status is 200 if none is given.
+    `is_finite` is passed to `encode`.
     """
     if type(reply) is dict:
         return Response(200, encode(reply, is_finite=is_finite))
@@ -166,5 +166,5 @@ def as_response(reply: Reply, *, is_finite: bool = False) -> Response:
 
 
 def is_iterator(body: Any) -> bool:
-    """Return whether a body is made piece by piece."""
+    """Return whether a body is generated piece by piece."""
     return isinstance(body, (Iterator, AsyncIterator))

@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 class Use(Protocol):
-    """How much of a limited resource is in use: `size` at most. `waiting` is the number of those
-    who wait for one.
+    """The use of a limited resource: `in_use` of `size`. `waiting` is the number of threads or
+    tasks that are waiting for it.
     """
 
     @property
@@ -37,9 +37,9 @@ class Use(Protocol):
 
 
 class DatabaseState(Protocol):
-    """What a process knows of its database without asking it. `outages`: how many have begun.
-    `log_unread_s`: for how many seconds it has not looked at the event log, None where nobody waits
-    for events.
+    """The state of a database as a process sees it, without a query. `outages` is the number of
+    outages that have begun. `log_unread_s` is the number of seconds since the process last read the
+    event log, or None if it does not follow the log.
     """
 
     @property
@@ -53,38 +53,40 @@ class DatabaseState(Protocol):
 
 
 class Database(Protocol):
-    """Where units of work come from; `specd._db.database.Database` is the one we use."""
+    """The source of units of work. `specd._db.database.Database` implements it."""
 
     @property
     def reads_inline(self) -> bool:
-        """True when a read never waits, so that it may run on the event loop."""
+        """Whether reads never wait, so that they can run on the event loop."""
         ...
 
     @property
     def write_threads(self) -> int: ...
 
     def reading_unit(self, *, is_snapshot: bool = False) -> AbstractContextManager[Unit]:
-        """Return a unit that reads. All statements of a snapshot see the same moment."""
+        """Return a unit that reads. All statements of a snapshot see the same state."""
         ...
 
     def run_unit(self, work: Callable[[Unit], T]) -> T:
-        """Run `work` in a unit that writes: returning commits, raising rolls back."""
+        """Run `work` in a unit that writes. It is committed when `work` returns, and rolled back if
+        it raises.
+        """
         ...
 
     def ping(self) -> None:
-        """Raise unless the database answers; waits for no request."""
+        """Raise an exception unless the database responds. This does not wait for requests."""
         ...
 
     def watch(self) -> None:
-        """Watch whether the database answers, in the process that serves, until `dispose`."""
+        """Watch whether the database responds, in the process that serves, until `dispose`."""
         ...
 
     def late(self) -> Exception:
-        """Return the error for a request that no thread has started in time."""
+        """Return the error for a request that no thread started in time."""
         ...
 
     def state(self) -> DatabaseState:
-        """Return the present state; waits for nothing."""
+        """Return the current state, without a query."""
         ...
 
     def dispose(self) -> None: ...
@@ -99,53 +101,56 @@ class _SystemClock:
 
 
 class RateLimit(Protocol):
-    """Counts a request; raises `RateLimited`; returns the headers with what is left."""
+    """Counts a request. Raises `RateLimited`, or returns the headers with the remaining
+    requests.
+    """
 
     def take(self, ctx: Context) -> tuple[tuple[str, str], ...]: ...
 
 
 Gauge = tuple[str, str, float, Mapping[str, str]]
-"""A number on `/metrics`: its name, its description, its value, its labels."""
+"""A number on `/metrics`: its name, description, value and labels."""
 
 
 Leniency = Literal[
     "foreign_bodies", "form_in_query", "malformed_paths", "method_override", "slashes"
 ]
-"""Requests that a service accepts although they differ from its document."""
+"""Deviations from its document that a service can accept."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """The documents of a service and all that serves them.
+    """The documents of a service and everything that is needed to serve them.
 
-    `documents` are served under one `base_path`, and each is published there: the first one as
+    `documents` are served under one `base_path`, and each is published there: the first as
     `openapi.yaml` and `openapi.json`, the others by their names.
 
-    `stream_timeout_s` is the longest time between two pieces of an answer that a handler streams.
-    `find_handler(path, method)` returns the handler of an operation; without it, the handler is a
-    function in the package `handlers`, with `snake_case` in snake case whatever its operationId.
-    `optional_security` are operations without `security` that take credentials of all schemes.
+    `stream_timeout_s` is the longest time between two pieces of a response that a handler streams.
+    `find_handler(path, method)` returns the handler of an operation. Without it, the handler is a
+    function in the package `handlers`, whose name is in snake case if `snake_case`.
+    `optional_security` names operations without `security` that accept credentials of all schemes.
 
-    `respond(error, request_id)` is the service's one error table. `refuse_in(operation_id, error)`
-    may return another answer where the operation is known. `security_events` are the errors, with
-    those derived from them, that are logged as security events. `strict_queries` refuses
-    undocumented parameters of a query and repeated ones that take one value; without it, handlers
-    get the undocumented ones in `ctx.unknown_parameters`, and the last value counts. `refuse(ctx)`
-    is raised instead of `Unauthenticated` for credentials that are missing or that their scheme
-    cannot read. `files` makes the files of forms `File`s on the disk; without it they are bytes.
-    `origins` are those whose pages may change things. `gauges(database, now)` are numbers of the
-    service's own on `/metrics`, read in a thread at each scrape: tuples of a name, a description, a
-    value and labels. All of one name have the same labels. `chores` are small tasks that run in a
+    `respond(error, request_id)` returns the response to an error. `refuse_in(operation_id, error)`
+    may return another response if the operation is known. `security_events` are the classes of
+    errors, including subclasses, that are logged as security events. `strict_queries` rejects
+    undocumented query parameters, and repeated ones that have a single value. Without it, handlers
+    get the undocumented parameters in `ctx.unknown_parameters`, and the last value counts.
+    `refuse(ctx)` returns the error that is raised instead of `Unauthenticated`. With `files`, files
+    in forms are `File`s on the disk, otherwise bytes. `origins` are the origins whose pages may
+    send changes. `gauges(database, now)` returns the service's own numbers on `/metrics`, and is
+    called in a thread at each scrape. They are tuples of a name, a description, a value and labels.
+    All numbers with the same name have the same labels. `chores` are small tasks that run in a
     thread: a name -> the seconds between two runs, and a function of the database and the time.
-    `list_failures` are the entries of the page of errors; without it the service has no such page.
-    `public_url` is the address that published documents name; without it, the one that was asked.
+    `list_failures` returns the entries of the page of errors. Without it, the service has no such
+    page. `public_url` is the address in published documents. Without it, they contain the address
+    that was requested.
 
-    `leniency` names what the service accepts beyond its document:
+    `leniency` names the deviations from its document that the service accepts:
 
-    - `slashes`: several slashes of a path in a row are one.
-    - `malformed_paths`: a path parameter that does not fit its schema means that there is no such
-      path, instead of an invalid request.
-    - `form_in_query`: the query may have form fields.
+    - `slashes`: several slashes in a row in a path count as one.
+    - `malformed_paths`: a path parameter that does not fit its schema gets 404 instead of an error
+      for an invalid request.
+    - `form_in_query`: the query may contain form fields.
     - `foreign_bodies`: a body of an undocumented media type is read as empty.
     - `method_override`: the form field `method` of a POST names another method.
     """
@@ -194,7 +199,7 @@ class Service:
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
-        """All documents as one. Raise `DocumentError` where they do not go together."""
+        """All documents united into one. Raise `DocumentError` if they are not compatible."""
         return unite(self.name, self.documents)
 
     @property

@@ -1,10 +1,10 @@
-"""The threads of one service: those that write, and those for reads that may take long.
+"""The threads of one service, for writes and for reads that may take long.
 
-Made on first use, so after the fork. Where reads never wait (SQLite) there are few for reading:
-they are for what would hold up the event loop, and several at once would only take turns at the
-processor. Elsewhere reads and writes share the threads, as many as there are connections.
+They are created on first use, and therefore after the fork. If reads never wait (SQLite), there are
+few threads for reading: they run work that would block the event loop, and more threads would only
+compete for the processor. Otherwise reads and writes share the threads, one for each connection.
 
-Work that no thread starts in time is refused, because clients do not wait for ever either.
+Work that no thread starts in time is refused, because clients do not wait forever.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class ThreadUse:
-    """The use of threads of one kind. `given` counts the work that has not ended."""
+    """The use of threads of one kind. `given` is the number of unfinished calls."""
 
     kind: str
     size: int
@@ -42,7 +42,9 @@ class ThreadUse:
 
 
 class Threads:
-    """Executors by what they are for; None is asyncio's own, for a service without a database."""
+    """The executors of a service. None is asyncio's default executor, for services without a
+    database.
+    """
 
     def __init__(self, name: str, database: Database | None) -> None:
         self._name = name
@@ -55,7 +57,7 @@ class Threads:
 
     @property
     def uses(self) -> Sequence[ThreadUse]:
-        """Return how many threads are in use, by kind; for the event loop's thread."""
+        """The use of threads, by kind. Only the event loop's thread may read it."""
         return list(self._uses.values())
 
     @property
@@ -76,17 +78,17 @@ class Threads:
         return self._reading
 
     def run_reading(self, function: Callable[..., T], *parts: Any) -> Awaitable[T]:
-        """Return what `function(*parts)` returns in a thread for reading. Raise the database's
-        `late` unless a thread has started it within `MAX_QUEUED_S`.
+        """Run `function(*parts)` in a thread for reading and return its result. Raise the
+        database's `late` error unless a thread starts it within `MAX_QUEUED_S`.
         """
         return self._run(self.reading, function, *parts)
 
     def run_writing(self, function: Callable[..., T], *parts: Any) -> Awaitable[T]:
-        """Do the same in a thread for writing."""
+        """Do the same as `run_reading` in a thread for writing."""
         return self._run(self.writing, function, *parts)
 
     def close(self) -> None:
-        """Finish the work under way and cancel the rest."""
+        """Finish running calls and cancel the others."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -117,19 +119,19 @@ class Threads:
         return answer
 
     def _refuse_late(self) -> None:
-        """The timer runs on while something is queued, because making one for each request costs
-        more than to look when it goes off.
+        """Cancel calls that were queued for too long. One timer runs while calls are queued,
+        because a timer for each request would cost more than checking the queue.
         """
         self._timer = None
         loop, queued = asyncio.get_running_loop(), self._queued
         while queued and queued[0][0] <= loop.time():
-            queued.popleft()[1].cancel()  # which does nothing to work that has begun
+            queued.popleft()[1].cancel()  # no effect if the work has begun
         if queued:
             self._timer = loop.call_at(queued[0][0], self._refuse_late)
 
 
 def _forget(work: Future[T], answer: asyncio.Future[T]) -> None:
-    """Cancel work whose caller was cancelled."""
+    """Cancel the work if its caller was cancelled."""
     if answer.cancelled():
         work.cancel()
 
