@@ -1,9 +1,10 @@
-"""Other names of a parameter: `x-alias-of: topic` beside the schema of `subject`.
+"""Aliases of a parameter: `x-alias-of: topic` next to the schema of `subject`.
 
 A value sent under an alias is read as if it had the parameter's own name, so handlers and
-validation use only that. Sending both is a violation of the rule `alias`, unless they say the same:
-importers of collections send every parameter. A parameter with an alias cannot be required, because
-for all other readers of the document the alias alone would be a violation.
+validation use only the own name. A request with both is a violation of the rule `alias`, unless the
+values are equal, because tools that import a collection send every parameter. A parameter with an
+alias cannot be required, because other readers of the document would reject a request with only the
+alias.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class Aliases:
                 raise DocumentError(f"{place}: {name} has the alias {alias}, so it is not required")
 
     def resolve(self, sent: Mapping[str, Sent]) -> tuple[Mapping[str, Sent], list[Violation]]:
-        """Return what was sent by the parameters' own names, and violations for those that came
-        twice and differ.
+        """Return the sent values by the parameters' own names, and violations for parameters that
+        were sent under two names with different values.
         """
         aliases = [alias for alias in self.of if alias in sent]
         if not aliases:

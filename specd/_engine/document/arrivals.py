@@ -1,4 +1,4 @@
-"""Bodies with files, read as they arrive: a body that is a file, and forms, whose other fields are
+"""Reads bodies with files as they arrive: bodies that are a file, and forms, whose other fields are
 kept in memory.
 """
 
@@ -26,19 +26,19 @@ from specd._engine.http.queries import MAX_QUERY_FIELDS
 from specd._engine.pools import Pool
 
 PIECE = 256 * 1024
-"""Bytes of a body that are in memory at once."""
+"""The maximum number of bytes of a body that are in memory at the same time."""
 TEXTS_MAX = 64 * 1024
-"""Bytes of all fields that are no files."""
+"""The maximum total size in bytes of the fields that are not files."""
 PIECES = Pool("pieces", 4)
-"""For writing down pieces of bodies, each of which takes milliseconds."""
+"""The threads that write pieces of bodies to the disk. Each piece takes milliseconds."""
 
 
 @asynccontextmanager
 async def arriving(operation: Operation, call: Call, receive: Receive) -> AsyncIterator[None]:
-    """Read an operation's body into `call.fields`; its files are there inside the context.
+    """Read an operation's body into `call.fields`. Its files exist within the context.
 
     The client has the service's `body_timeout_s` for each `PIECE` of it. Raise `RequestTimeout`,
-    `Disconnected`, `InvalidRequest`, and for files that are too large what the intake says.
+    `Disconnected`, `InvalidRequest`, or the intake's error for files that are too large.
     """
     intake, body = operation.service.files, operation.body
     assert intake is not None
@@ -59,7 +59,7 @@ async def arriving(operation: Operation, call: Call, receive: Receive) -> AsyncI
 
 
 class Arrival(ABC):
-    """One body on its way in."""
+    """A body that is being received."""
 
     def __init__(self, intake: FileIntake) -> None:
         self._intake = intake
@@ -71,10 +71,10 @@ class Arrival(ABC):
     @property
     @abstractmethod
     def arrived(self) -> dict[str, list[Any]] | File:
-        """What has come of it, as `Body.decode_arrived` takes it."""
+        """The received fields or file, in the form for `Body.decode_arrived`."""
 
     async def read(self, receive: Receive, headers: Mapping[bytes, bytes], seconds: float) -> None:
-        """Read the whole body; a Content-Length that is too large is refused before any of it."""
+        """Read the complete body. If its Content-Length is too large, refuse it before reading."""
         loop = asyncio.get_running_loop()
         try:
             check_length(headers, self._intake.limit + TEXTS_MAX)
@@ -100,7 +100,7 @@ class Arrival(ABC):
         await PIECES.run(self._end)
 
     def discard(self) -> None:
-        """Remove the files that nobody has moved away."""
+        """Delete the files that the handler did not move away."""
         if self._out is not None:
             self._out.close()
         for path in self._paths:
@@ -108,11 +108,11 @@ class Arrival(ABC):
 
     @abstractmethod
     def _take(self, data: bytes) -> None:
-        """Take in a piece of the body."""
+        """Process a piece of the body."""
 
     @abstractmethod
     def _end(self) -> None:
-        """Take in the end of the body."""
+        """Process the end of the body."""
 
     def _begin_file(self, name: str, media_type: str) -> None:
         folder = self._intake.folder
@@ -163,7 +163,7 @@ class FileArrival(Arrival):
 
 
 class FormArrival(Arrival):
-    """A form, of which each file is a part."""
+    """A form in which each file is a part."""
 
     def __init__(self, form: Form, intake: FileIntake, content_type: str) -> None:
         super().__init__(intake)

@@ -1,9 +1,10 @@
-"""Request bodies: read within limits, then decoded by media type, compiled once per operation.
+"""Request bodies: they are read within limits and decoded by their media type. The decoders are
+compiled once per operation.
 
-What a handler takes depends on the document alone. A form whose fields are named, alone or beside
-JSON of the same fields, is one keyword argument for each field. Every other body is the argument
-`body`: a value of JSON, a dictionary of a form's fields, `str` of text, and else `bytes`, or a
-`File` on the disk.
+The arguments of a handler depend only on the document. A form with named fields becomes one keyword
+argument for each field, also if the document accepts JSON with the same fields instead. Every other
+body is the argument `body`: a JSON value, a dictionary of a form's fields, a `str` for text, and
+otherwise `bytes`, or a `File` on the disk.
 """
 
 from __future__ import annotations
@@ -53,24 +54,24 @@ Query = Mapping[str, "list[str]"]
 Arguments = tuple[dict[str, Any], set[str]]
 """A handler's arguments, and the names of unknown form fields."""
 UNTYPED = "application/octet-stream"
-"""What a body without a Content-Type is (RFC 9110, section 8.3)."""
+"""The media type of a body without a Content-Type (RFC 9110, section 8.3)."""
 
 
 class Disconnected(Exception):
-    """The client disconnected before its request was whole."""
+    """The client disconnected before its request was complete."""
 
 
 async def read_body(
     receive: Receive, headers: Mapping[bytes, bytes], *, limit: int, seconds: float
 ) -> bytes:
-    """Return the whole request body.
+    """Return the complete request body.
 
-    Raise `BodyTooLarge` over `limit` bytes (by Content-Length before reading any),
-    `RequestTimeout` when it is not whole after `seconds`, `Disconnected`.
+    Raise `BodyTooLarge` for more than `limit` bytes (before reading, if there is a Content-Length),
+    `RequestTimeout` if it is not complete after `seconds`, or `Disconnected`.
     """
     if not check_length(headers, limit):
         return b""
-    # Most bodies are there already: then no deadline has to be set up, which takes 5 us.
+    # Most bodies have already arrived. Then no deadline is needed, whose setup takes 5 us.
     steps = receive().__await__()
     try:
         pending = next(steps)
@@ -89,7 +90,7 @@ async def read_body(
 
 
 def check_length(headers: Mapping[bytes, bytes], limit: int) -> bool:
-    """Return whether a body follows by the headers. Raise `BodyTooLarge`, `InvalidRequest`."""
+    """Return whether a body follows, by the headers. Raise `BodyTooLarge` or `InvalidRequest`."""
     length = headers.get(b"content-length")
     if length is None:
         return b"transfer-encoding" in headers
@@ -131,8 +132,9 @@ def _whole(chunks: Sequence[bytes], limit: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How bodies of one media type become arguments. `takes_empty`: a body of no bytes is one;
-    `is_text`: it has to be UTF-8; `is_file`: where the service takes files, it becomes one.
+    """Converts bodies of one media type to arguments. With `takes_empty`, an empty body is a value.
+    With `is_text`, the body must be UTF-8. With `is_file`, it becomes a `File` if the service
+    accepts files.
     """
 
     read: Callable[[bytes, str, Query], Arguments]
@@ -142,7 +144,7 @@ class Reader:
 
 
 class Body:
-    """How one operation takes its request body; turns bytes into handler arguments."""
+    """The request body of one operation. Converts bytes to handler arguments."""
 
     def __init__(
         self,
@@ -167,7 +169,7 @@ class Body:
             if essence(key) in FORMS
         }
         self.form: Form | None = None
-        """The form whose fields are arguments; None where the whole body is one."""
+        """The form whose fields are arguments, or None if the body is one argument."""
         if forms and self._is_of_fields(forms, content):
             self.form = forms.get(MULTIPART, forms.get(URLENCODED))
         self.arguments = {"body"}
@@ -192,13 +194,15 @@ class Body:
         self.takes_files = self._of_files is not None or any(
             reader.is_file for reader in self._all_readers()
         )
-        """Whether some body holds files, which go to the disk where the service takes files."""
+        """Whether bodies may contain files, which are written to the disk if the service accepts
+        files.
+        """
 
     def _at(self, key: str) -> str:
         return f"{self._place} request body {key}"
 
     def _is_of_fields(self, forms: Mapping[str, Form], content: Mapping[str, Any]) -> bool:
-        """Return whether all media types are notations of the same named fields."""
+        """Return whether all media types are forms of the same named fields."""
         first, *others = forms.values()
         fields = frozenset(first.fields)
         return (
@@ -218,8 +222,8 @@ class Body:
     def _reader(
         self, key: str, name: str, media: Mapping[str, Any], forms: Mapping[str, Form]
     ) -> Reader:
-        """Return how bodies of the media type `name` are read, which the document has as `key`.
-        Raise `DocumentError`.
+        """Return the reader for bodies of the media type `name`, whose key in the document is
+        `key`. Raise `DocumentError`.
         """
         schema = media.get("schema", {})
         family = family_of(name)
@@ -256,8 +260,8 @@ class Body:
         return Reader(partial(self._read_items, validate, name), takes_empty=True)
 
     def _readers_of_range(self, key: str, media: Mapping[str, Any]) -> dict[str, Reader]:
-        """Return readers for the kinds of bodies in a range such as `*/*`; for all the same one
-        where its schema is one of bytes.
+        """Return readers for the kinds of bodies in a range such as `*/*`. If the schema is binary,
+        there is only a reader of bytes.
         """
         schema = media.get("schema", {})
         resolved = self._schemas.resolve(schema) if isinstance(schema, Mapping) else {}
@@ -278,9 +282,9 @@ class Body:
         return [*self._readers.values(), *of_ranges]
 
     def decode(self, raw: bytes, headers: Mapping[bytes, bytes], query: Query) -> Arguments:
-        """Return handler arguments from the body, and the names of unknown form fields.
+        """Return the handler's arguments from the body, and the names of unknown form fields.
 
-        Raise `UnsupportedMediaType`, `InvalidRequest`.
+        Raise `UnsupportedMediaType` or `InvalidRequest`.
         """
         content_type = headers.get(b"content-type", b"").decode("latin-1")
         reader = self._readers.get(content_type) or self._find(content_type, is_sent=bool(raw))
@@ -295,7 +299,9 @@ class Body:
         return reader.read(raw, content_type, query)
 
     def arrival_of(self, headers: Mapping[bytes, bytes]) -> Form | Reader | None:
-        """Return what a body with files is read by as it arrives; None for other bodies."""
+        """Return the form or reader for a body with files, which is read as it arrives, or None for
+        other bodies.
+        """
         if is_compressed(headers):
             return None
         content_type = headers.get(b"content-type", b"").decode("latin-1")
@@ -303,25 +309,25 @@ class Body:
             return self._of_files
         try:
             reader = self._find(content_type, is_sent=b"content-length" in headers)
-        except UnsupportedMediaType:  # which is said later
+        except UnsupportedMediaType:  # reported later, by `decode`
             return None
         return reader if reader is not None and reader.is_file else None
 
     def decode_arrived(self, arrived: Mapping[str, list[Any]] | File, query: Query) -> Arguments:
-        """Return what `decode` does for a form that was read as it arrived, or for one file."""
+        """Return the same as `decode`, for a form that was read as it arrived, or for a file."""
         if isinstance(arrived, File):
             return {"body": arrived}, set()
         assert self._of_files is not None
         return self._from_form(self._of_files, arrived, query)
 
     def _find(self, content_type: str, *, is_sent: bool) -> Reader | None:
-        """Return the reader of a media type; None where there is no body, or it is ignored. Raise
+        """Return the reader of a media type, or None if there is no body or it is ignored. Raise
         `UnsupportedMediaType`.
         """
         wanted = content_type or (UNTYPED if is_sent else "")
         key = find_key(wanted, self.accepted) if wanted else None
         if key is None and not content_type and is_sent and self._ignore_foreign:
-            # Clients that name no type, such as Go's, send what the operation takes.
+            # Clients that send no media type, such as Go's, send a type that the operation accepts.
             key = find_key(JSON, self.accepted) if self.form is None else None
         if key is None:
             if wanted and not self._ignore_foreign:
@@ -379,7 +385,7 @@ class Body:
 
 
 def is_compressed(headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether a body is in an encoding that the engine does not take away."""
+    """Return whether a body has an encoding, which the engine does not decode."""
     return headers.get(b"content-encoding", b"identity").lower() != b"identity"
 
 

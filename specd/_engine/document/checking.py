@@ -1,8 +1,8 @@
-"""Checks documents: every mistake of a document at once, each with its file and line.
+"""Checks documents. All mistakes of a document are reported together, each with its file and line.
 
-The start of a server finds what breaks a rule of OpenAPI (`find_mistakes`), in hundredths of a
-second. `specd check` finds also what is surely meant otherwise, and each example that does not fit
-its schema (`check_file`).
+The start of a server finds violations of OpenAPI (`find_mistakes`), in hundredths of a second.
+`specd check` also finds parts that are certainly unintended, and examples that do not fit their
+schemas (`check_file`).
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from specd._engine.openapi.wording import NOTHING, reach
 def find_faults(
     content: Mapping[str, Any], *, is_thorough: bool, has_defaults: bool = True
 ) -> list[DocumentError]:
-    """Return what breaks a rule of OpenAPI in a document that stands alone; if `is_thorough`, also
-    what is surely meant otherwise, and wrong examples. `has_defaults`: defaults have to fit.
+    """Return the violations of OpenAPI in a document without external references. If `is_thorough`,
+    also return parts that are certainly unintended, and wrong examples. With `has_defaults`,
+    defaults must fit their schemas.
     """
     checked = rules.Checked(content)
     found = shapes.find_faults(content, checked.objects)
@@ -51,7 +52,7 @@ def find_faults(
 
 
 def find_mistakes(document: Document, *, has_defaults: bool = True) -> list[Mistake]:
-    """Return what breaks a rule of OpenAPI in a document."""
+    """Return the violations of OpenAPI in a document."""
     faults = find_faults(document.content, is_thorough=False, has_defaults=has_defaults)
     return locate([document], faults)
 
@@ -70,7 +71,7 @@ def check_file(path: Path) -> tuple[Mistake, ...]:
 
 
 def read(path: Path, load: Callable[[Path], Loaded] = load_cached) -> Loaded:
-    """Return a document as `load` does. Raise `Mistakes` with all mistakes of one that cannot be
+    """Return a document as `load` does. Raise `Mistakes` with all its mistakes if it cannot be
     read.
     """
     try:
@@ -81,7 +82,9 @@ def read(path: Path, load: Callable[[Path], Loaded] = load_cached) -> Loaded:
 
 
 def locate(documents: Sequence[Document], faults: Iterable[DocumentError]) -> list[Mistake]:
-    """Return faults of a service's documents, or of what is compiled from them, as mistakes."""
+    """Return the faults of a service's documents, or of their compilation, as mistakes
+    with places.
+    """
     locators: dict[str, Locator] = {}
     found: list[Mistake] = []
     for fault in faults:
@@ -104,7 +107,7 @@ def _located(document: Document, fault: DocumentError, locators: dict[str, Locat
 
 
 def _without_place(fault: DocumentError, name: str) -> Mistake:
-    """Return the mistake of an error that names its spot, or has no more than a document."""
+    """Return the mistake of an error that names its spot, or only a document."""
     place = place_of(fault.at)
     if fault.spot is not None:
         return of_spot(fault.spot, str(fault), place)
@@ -112,7 +115,7 @@ def _without_place(fault: DocumentError, name: str) -> Mistake:
 
 
 def _holder(documents: Sequence[Document], at: Steps) -> Document:
-    """Return the document that has a part, else the first one."""
+    """Return the document that contains a part, or the first document if none does."""
     for document in documents:
         if reach(document.content, at) is not NOTHING:
             return document
@@ -121,8 +124,8 @@ def _holder(documents: Sequence[Document], at: Steps) -> Document:
 
 @cache
 def published(name: str, path: Path) -> Document:
-    """Return a document and all that it refers to, as the engine serves it. All callers share one
-    object, so they must not change it. Raise `Mistakes` if it cannot be read.
+    """Return a document with everything it refers to, as the engine serves it. All callers share
+    one object, so they must not change it. Raise `Mistakes` if it cannot be read.
     """
     loaded = read(path)
     return Document(name, loaded.content, loaded.text, path)

@@ -1,7 +1,8 @@
-"""Which branch of a `oneOf` or `anyOf` a wrong value is explained by.
+"""Chooses the branch of a `oneOf` or `anyOf` by which a wrong value is explained.
 
-A `discriminator` says which is meant. Without one it is the branch that comes nearest: furthest is
-one of another type, then one whose tag (a property with fixed values) is another.
+A `discriminator` identifies the intended branch. Without it, the nearest branch is chosen. A branch
+with a different type is furthest, followed by a branch with a different tag (a property with fixed
+values).
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ _TAGS = ("enum", "const")
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """What is wrong with the property that names the branch: a rule with its facts, and the steps
-    from the value to the place.
+    """A mistake in the property that names the branch: a rule with its facts, and the steps from
+    the value to the place.
     """
 
     rule: str
@@ -28,15 +29,15 @@ class Wrong:
 
 
 def chosen(error: Any, schema: Any) -> Sequence[Any] | Wrong | None:
-    """Return the errors of the branch that explains an error of jsonschema-rs, or what is wrong
-    with the name of the branch. None for other errors, and where no branch comes near. `schema` is
-    the one with the choice.
+    """Return the errors of the branch that explains an error of jsonschema-rs, or the mistake in
+    the name of the branch. Return None for other errors, and if no branch is near. `schema` is the
+    schema with the choice.
     """
     if error.kind.name not in ("oneOf", "anyOf"):
         return None
     branches = [list(branch) for branch in error.kind.as_dict().get("context", ())]
     if not branches or not all(branches):
-        return None  # it fits several
+        return None  # it fits several branches
     described = schema.get("discriminator") if isinstance(schema, Mapping) else None
     if isinstance(described, Mapping) and isinstance(error.instance, Mapping):
         options = _options(described, schema[error.kind.name])
@@ -51,7 +52,7 @@ def chosen(error: Any, schema: Any) -> Sequence[Any] | Wrong | None:
 
 
 def _options(discriminator: Mapping[str, Any], branches: Sequence[Any]) -> dict[str, int]:
-    """Return the numbers of the branches by what the discriminator calls them."""
+    """Return the discriminator's name of each branch -> its number."""
     names = {
         str(steps_of(branch["$ref"])[-1]): number
         for number, branch in enumerate(branches)
@@ -70,7 +71,9 @@ def _options(discriminator: Mapping[str, Any], branches: Sequence[Any]) -> dict[
 def _named(
     discriminator: Mapping[str, Any], options: Mapping[str, int], value: Mapping[str, Any]
 ) -> int | Wrong | None:
-    """Return the number of the branch that a value names; None if the document names none."""
+    """Return the number of the branch that a value names, or None if the document names no
+    branches.
+    """
     key = str(discriminator.get("propertyName"))
     if not options:
         return None
@@ -87,8 +90,8 @@ def _is_of_another_type(branch: Sequence[Any], depth: int) -> bool:
 
 
 def _distance(branch: Sequence[Any], depth: int) -> tuple[bool, int, int]:
-    """Return how far a branch is: whether its tag is another, how many errors it has, and last how
-    deep inside the first one is.
+    """Return the distance of a branch: whether its tag differs, the number of its errors, and the
+    depth of the deepest error, negated.
     """
     has_another_tag = any(
         each.kind.name in _TAGS and len(each.instance_path) == depth + 1 for each in branch

@@ -1,7 +1,7 @@
-"""The document, compiled at start-up: every operation becomes one immutable pipeline.
+"""Compiles documents at the start: every operation becomes one immutable pipeline.
 
-connexion finds each operation's function and the functions of security schemes. Everything that
-could go wrong later for a reason known now fails here, naming operation and place.
+connexion finds each operation's function and the functions of security schemes. All mistakes that
+can be found before a request are reported here, with their operation and place.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ NO_FIELDS: Mapping[str, Any] = {
 
 
 def skeleton(service: Service) -> dict[str, Any]:
-    """Return what connexion needs of a service's documents: operations, the functions that handle
-    them, and security. The rest is compiled here, from whatever version of OpenAPI.
+    """Return the parts of a service's documents that connexion needs: operations, their handler
+    functions, and security. The other parts are compiled here, for every version of OpenAPI.
     """
     document = service.document
     schemes = document.get("components", {}).get("securitySchemes", {})
@@ -80,7 +80,7 @@ def skeleton(service: Service) -> dict[str, Any]:
 
 
 def _security_of(service: Service, operation: Mapping[str, Any], schemes: Mapping[str, Any]) -> Any:
-    """Return the security requirements of an operation. One with optional security takes the
+    """Return the security requirements of an operation. If its security is optional, it accepts the
     credentials of each scheme.
     """
     own = operation.get("security", service.document.get("security", []))
@@ -90,9 +90,9 @@ def _security_of(service: Service, operation: Mapping[str, Any], schemes: Mappin
 
 
 class _Handlers(Resolver):
-    """Finds handlers, by `find_handler` if there is one. For one that cannot be found there is an
-    `_Absent` function, so that the rest of its operation is compiled, which says what the handler
-    has to look like.
+    """Finds handlers, with `find_handler` if it is given. A missing handler is replaced by an
+    `_Absent` function, so that its operation is still compiled and the error can show the signature
+    of the handler.
     """
 
     def __init__(self, find_handler: Callable[[str, str], Callable[..., Any]] | None) -> None:
@@ -130,7 +130,7 @@ class _Absent:
         raise NotImplementedError
 
     def fault(self, operation: Operation, place: str) -> str:
-        """Return the sentence on the missing function of an operation."""
+        """Return the message about the missing function of an operation."""
         with suppress(ImportError):
             module = importlib.import_module(self.module)
             handlers = [name for name, it in vars(module).items() if is_handler(it, self.module)]
@@ -144,7 +144,7 @@ class _Absent:
 
 
 class CompiledAPI(OperationsOfDocument[Operation]):
-    """All operations of one service, compiled, and the router that finds them."""
+    """The compiled operations of one service, and their router."""
 
     def __init__(self, specification: Specification, *, service: Service) -> None:
         self.service = service
@@ -157,9 +157,9 @@ class CompiledAPI(OperationsOfDocument[Operation]):
         self.answers = Schemas(self.document, drop="writeOnly")
         self._errors: list[DocumentError] = []
         self._places: dict[str, tuple[str, str, str]] = {}
-        """The steps to operations, by what errors call them."""
+        """The name of an operation in errors -> the steps to it."""
         self._named: set[Callable[..., Any]] = set()
-        """The functions that operations name, also those that do not fit."""
+        """The functions that operations name, including those that do not fit."""
         resolver = _Handlers(service.find_handler)
         super().__init__(
             specification, base_path=service.base_path, resolver=resolver, pythonic_params=True
@@ -176,7 +176,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             raise DocumentErrors(self._errors)
 
     def _holder(self, error: DocumentError) -> tuple[str | int, ...]:
-        """Return the steps to where an error of a schema lies, at least to its operation."""
+        """Return the steps to the place of a schema's error, or else to its operation."""
         held = (at for place, at in self._places.items() if str(error).startswith(place))
         return error.at or next(held, ())
 
@@ -201,7 +201,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             self.service,
             operation_id=operation_id,
             method=method.upper(),
-            # A document may have its prefix in every path or leave it to the base path.
+            # The paths of a document may or may not include the base path.
             path=path if path.startswith(self.base_path + "/") else self.base_path + path,
             function=operation.function,
             authenticate=compile_security(security, operation.security_schemes, place),
@@ -241,8 +241,8 @@ class CompiledAPI(OperationsOfDocument[Operation]):
     def _body(
         self, method: str, declared: Mapping[str, Any] | None, place: str, names: ArgumentNames
     ) -> Body | None:
-        """Return how the body is read. Where fields may come in the query, an operation without a
-        form reads one too, to report the parameters that it ignores.
+        """Return the body of an operation. If the query may contain form fields, an operation
+        without a body gets an empty form, to report the parameters that it ignores.
         """
         if declared is None:
             if "form_in_query" not in self.service.leniency or method.upper() in BODILESS:
@@ -294,13 +294,13 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             operation.method,
             self._integers(path),
             operation,
-            # connexion's word for a parameter that may hold slashes
+            # connexion's format for parameters that may contain slashes
             takes_slashes=any(schema.get("format") == "path" for schema in schemas.values()),
         )
 
     def _integers(self, path: str) -> frozenset[str]:
-        """Return the parameters of a path that are integers for all its methods. Another one is any
-        text, so that the path has one route with all methods.
+        """Return the parameters of a path that are integers for all its methods. Other parameters
+        accept any text, so that the path has one route with all methods.
         """
         of_methods = [
             {
@@ -322,7 +322,7 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             self._errors.append(DocumentError(message, at))
 
     def _check_optional_security(self) -> None:
-        """Note the operations whose security cannot be optional."""
+        """Add errors for operations whose security cannot be optional."""
         places = {
             str(operation["operationId"]): ("paths", path, method)
             for path, item in self.document["paths"].items()
@@ -343,7 +343,9 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             self._errors.append(DocumentError(message, at))
 
     def _find_dead_handlers(self) -> None:
-        """Note the handler functions that no document names, in modules that one names."""
+        """Add errors for handlers that no operation names, in the modules of those that
+        are named.
+        """
         for name in sorted({function.__module__ for function in self._named}):
             if not name.startswith(f"{self.service.handlers}."):
                 continue
@@ -359,16 +361,18 @@ class CompiledAPI(OperationsOfDocument[Operation]):
 
 
 def is_single_module(handlers: str) -> bool:
-    """Return whether the handlers of a service are in one module, which is no package."""
+    """Return whether the handlers of a service are in a single module instead of a package."""
     try:
         spec = find_spec(handlers) if handlers else None
-    except (ImportError, ValueError):  # no such module, or one that was not imported from a file
+    except (ImportError, ValueError):  # no such module, or a module without a file
         return False
     return spec is not None and spec.submodule_search_locations is None
 
 
 def is_handler(function: Any, module: str) -> bool:
-    """Return whether a module's attribute is its own public handler, which takes `ctx` first."""
+    """Return whether an attribute is a public handler that the module defines, whose first
+    parameter is `ctx`.
+    """
     if not inspect.isfunction(function) or function.__module__ != module:
         return False
     first = next(iter(inspect.signature(function).parameters), None)
@@ -376,8 +380,8 @@ def is_handler(function: Any, module: str) -> bool:
 
 
 def check_signature(operation: Operation, function: Callable[..., Any], place: str) -> None:
-    """Raise `DocumentError` unless the handler takes just what the document lets a client send;
-    where it has two phases, both together.
+    """Raise `DocumentError` unless the parameters of the handler are exactly those that the
+    document allows. If it has two phases, their parameters are combined.
     """
     first = preparation_of(function)
     if first is None:
@@ -392,8 +396,8 @@ def check_signature(operation: Operation, function: Callable[..., Any], place: s
 def check_phase(
     operation: Operation, function: Callable[..., Any], positional: int, place: str
 ) -> frozenset[str]:
-    """Return the parameters of a handler or its first phase after its `positional` ones. Raise
-    `DocumentError` for one that no request can fill.
+    """Return the parameters of a handler or its first phase that follow the `positional` ones.
+    Raise `DocumentError` for a parameter that does not fit the document.
     """
     offered = operation.argument_names
     parameters = list(inspect.signature(function).parameters.values())
@@ -403,7 +407,7 @@ def check_phase(
     taken = set()
     for parameter in parameters[positional:]:
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            return offered  # it takes whatever else there is
+            return offered  # it accepts all others
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
             raise DocumentError(f"{place}: {name}: parameter {parameter.name} must be keyword-only")
         if parameter.name not in offered:

@@ -1,10 +1,10 @@
-"""Where the engine takes hold of connexion below its public interface.
+"""The engine's use of connexion's internals.
 
-connexion loads and checks documents, and the engine replaces its other half. connexion offers no
-public method for this, so the engine overrides three private methods and calls two. They stand here
-and nowhere else: whoever raises connexion's version reads this module. The start stops when
-connexion no longer has one of them (`seams.py`); an override that connexion does not call would
-leave a service without operations.
+connexion finds operations, handlers and security functions, and the engine replaces its other
+parts. connexion has no public methods for this, so the engine overrides and calls private ones,
+only in this module. To raise connexion's version, read this module. The start fails if connexion no
+longer has one of them (`specd/_library_internals.py`). An override that connexion no longer calls
+would leave a service without operations.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ Compiled = TypeVar("Compiled")
 
 
 class OperationsOfDocument(AbstractRoutingAPI[Compiled]):
-    """connexion's walk through the operations of a document, with public methods to override.
+    """The operations of a document, which connexion iterates, with public methods to override.
 
-    For each operation, connexion calls `make_operation` (its public method) and then `add`.
-    `refuse` gets what they raise.
+    For each operation, connexion calls `make_operation` (its public method) and then `add`. Their
+    exceptions are passed to `refuse`.
     """
 
     def add_paths(self, paths: Any = None) -> None:
-        """Take in all operations, also those of methods that connexion does not know (`QUERY`)."""
+        """Add all operations, including those with methods that connexion does not support
+        (`QUERY`).
+        """
         for path, item in self.specification["paths"].items():
             for method in item:
                 try:
@@ -39,11 +41,11 @@ class OperationsOfDocument(AbstractRoutingAPI[Compiled]):
                     self.refuse(path, method, error)
 
     def add(self, path: str, method: str, operation: Compiled) -> None:
-        """Take in a compiled operation; `path` and `method` as the document writes them."""
+        """Add a compiled operation. `path` and `method` are as in the document."""
         raise NotImplementedError
 
     def refuse(self, path: str, method: str, error: Exception) -> None:
-        """Note why an operation cannot be compiled."""
+        """Record the reason why an operation cannot be compiled."""
         raise NotImplementedError
 
     @staticmethod
@@ -66,8 +68,8 @@ def find_security_function(
 
 @contextmanager
 def nothing_validated() -> Iterator[None]:
-    """Within, connexion validates no document, because what it is given is made from one that is
-    valid.
+    """Disable connexion's validation in this context, because the given document is generated from
+    a valid one.
     """
     OpenAPISpecification._validate_spec = classmethod(lambda cls, spec: None)
     try:
@@ -77,5 +79,5 @@ def nothing_validated() -> Iterator[None]:
 
 
 def build(app: ConnexionMiddleware) -> None:
-    """Build the middleware stack, and so compile the documents, before the first request."""
+    """Build the middleware stack before the first request. This compiles the documents."""
     app.app, app.middleware_stack = app._build_middleware_stack()

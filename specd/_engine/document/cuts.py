@@ -1,11 +1,12 @@
-"""Where explaining a wrong value stops and starts again, so that its work stays bounded.
+"""Cuts schemas at places where the explanation of a wrong value stops and resumes, to limit its
+work.
 
-To say what is wrong in a `oneOf` or `anyOf`, a validator collects the errors of every branch, and
-of every branch of the choices below: in a recursive schema the work doubles with each level of the
-value. Whether a value fits takes a time that grows with its size alone, because a validator
-remembers what it has checked. So the schema of a property or an item that leads into recursion, or
-into `MAX_CHOICES` choices in each other, is cut: it becomes `{"not": {"not": schema}}`, which
-accepts the same values and collects nothing. An error at a cut is explained in a second step, by a
+To explain an error in a `oneOf` or `anyOf`, a validator collects the errors of every branch, and of
+every branch of nested choices. In a recursive schema, this work doubles with each level of the
+value. By contrast, the time to check whether a value fits only grows with its size, because a
+validator caches its results. So the schema of a property or an item is cut if it is recursive or
+has more than `MAX_CHOICES` nested choices: it becomes `{"not": {"not": schema}}`, which accepts the
+same values without collecting errors. An error at a cut is explained in a second step, by a
 validator that starts there.
 """
 
@@ -18,9 +19,11 @@ from typing import Any
 from specd._engine.openapi.structure import children
 
 CUT = "x-cut"
-"""In a cut schema: the number of what explains an error there."""
+"""A key in a cut schema: the number of the schema that explains errors there."""
 DEEP = "x-deep"
-"""In the root of a validator: the schemas that references to a part of another one point to."""
+"""A key in the root of a validator: the schemas that are the targets of references to parts of
+other schemas.
+"""
 MAX_CHOICES = 2
 _CHOICES = frozenset(("anyOf", "oneOf"))
 _OF_PARTS = frozenset(
@@ -29,12 +32,12 @@ _OF_PARTS = frozenset(
         *("prefixItems", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties"),
     )
 )
-"""The keywords whose schemas are about a part of the value."""
+"""The keywords whose schemas apply to a part of the value."""
 
 
 def depths_of(schemas: Mapping[str, Any]) -> dict[str, float]:
-    """Return how many choices lie in each other in each schema, by its reference: infinitely many
-    if the schema leads into recursion. `schemas` holds whatever they refer to.
+    """Return reference -> the depth of nested choices in its schema, which is infinite if the
+    schema is recursive. `schemas` must contain everything that they refer to.
     """
     referring: dict[str, set[str]] = {reference: set() for reference in schemas}
     missing: dict[str, int] = {}
@@ -56,7 +59,7 @@ def depths_of(schemas: Mapping[str, Any]) -> dict[str, float]:
 
 
 def references_in(schema: Any) -> Iterable[str]:
-    """Yield each reference in a schema and its parts, whatever it points to."""
+    """Yield all references in a schema and its parts."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()
@@ -68,7 +71,9 @@ def references_in(schema: Any) -> Iterable[str]:
 
 
 def depth_of(schema: Any, depths: Mapping[str, float]) -> float:
-    """Return how many choices lie in each other in a schema, given those of what it refers to."""
+    """Return the depth of nested choices in a schema, given the depths of the schemas that it
+    refers to.
+    """
     if not isinstance(schema, Mapping):
         return 0
     found = [depths.get(reference, inf) for reference in _own_references(schema)]
@@ -84,8 +89,8 @@ def _own_references(schema: Mapping[str, Any]) -> Iterable[str]:
 
 
 def cut(schema: Any, depths: Mapping[str, float], number_of: Callable[[Any], int]) -> Any:
-    """Return a schema with the schemas of its parts cut that are too deep. `number_of`: the number
-    of what explains one.
+    """Return a schema in which the schemas of parts that are too deep are cut. `number_of` returns
+    the number of the schema that explains errors.
     """
 
     def inside(child: Any, key: str) -> Any:
@@ -99,7 +104,7 @@ def cut(schema: Any, depths: Mapping[str, float], number_of: Callable[[Any], int
 
 
 def with_deep_references(schema: Any, deep: Mapping[str, str]) -> Any:
-    """Return a schema with references to a part of another schema replaced, as `deep` says."""
+    """Return a schema with references to parts of other schemas replaced by those in `deep`."""
     found = _changed(schema, lambda child, _: with_deep_references(child, deep))
     if isinstance(found, Mapping) and found.get("$ref") in deep:
         return {**found, "$ref": deep[found["$ref"]]}

@@ -1,16 +1,16 @@
-"""Where the work of an operation runs: on the event loop or in threads, with a database or without.
+"""Executes operations on the event loop or in threads, with or without a database.
 
-Which way an operation goes is decided when its document is compiled (`operation_of`). A read that
-never waits (SQLite) runs on the event loop, unless it may take long there: a read that answers with
-a list, and every request of more than `SMALL` bytes, runs in one of the threads for that. What may
-wait for a lock or a network runs in one hop in the service's threads.
+The way is chosen when the document is compiled (`operation_of`). A read that never waits (SQLite)
+runs on the event loop, unless it may take long: a read whose response has a list, and every request
+of more than `SMALL` bytes, runs in a thread for reading. Work that may wait for a lock or a network
+runs in the service's threads, in one call.
 
-A request that changes something is authenticated twice: before anything it sent is parsed, and
-again in the unit that makes the change, because the caller may have changed while it waited.
+A request that changes data is authenticated twice: before its content is parsed, and again in the
+unit that makes the change, because the caller's rights may have changed while it waited.
 
-A unit takes its connection when the security function or the handler first uses it. So a security
-function that reads the caller from the database begins the unit, and the handler, which may look at
-the caller first, finds the one of its own transaction.
+A unit gets its connection when the security function or the handler first uses it. So a security
+function that reads the caller from the database begins the unit, and the handler gets the caller
+from its own transaction.
 """
 
 from __future__ import annotations
@@ -32,19 +32,21 @@ SMALL = 8 * 1024
 
 
 async def _reply_of(running: Awaitable[Any] | AsyncIterator[Any]) -> Any:
-    """Return what an `async` handler returns; one that yields is its own answer, a stream."""
+    """Return the result of an `async` handler. An async generator is returned as it is: a
+    stream.
+    """
     return running if isinstance(running, AsyncIterator) else await running
 
 
 def operation_of(service: Service, **parts: Any) -> Operation:
-    """Return an operation of `Operation`'s parts, executed as the service's database allows."""
+    """Return an operation with these arguments of `Operation`, with or without a database."""
     if service.database is None:
         return WithoutDatabase(service=service, **parts)
     return WithDatabase(service.database, service=service, **parts)
 
 
 class WithoutDatabase(Operation):
-    """An operation of a service that has no database: everything runs on the event loop."""
+    """An operation of a service without a database. Everything runs on the event loop."""
 
     __slots__ = ()
 
@@ -144,7 +146,7 @@ class WithDatabase(Operation):
         return self.finish(await _reply_of(handle()), call)
 
     def _prepare_with(self, ctx: Context, call: Call) -> Callable[[], Any]:
-        """Return the handler with all of its arguments."""
+        """Return the handler, bound to all its arguments."""
         with self._database.reading_unit() as ctx._unit:
             arguments = self.prepare(ctx, call)
             if self._first is None:
@@ -160,8 +162,8 @@ class WithDatabase(Operation):
         return self._write(ctx, call, self._prepare_with(ctx, call))
 
     def _write(self, ctx: Context, call: Call, handle: Callable[[], Any]) -> Response:
-        # The answer is encoded and checked inside the unit: an answer that cannot go out must not
-        # leave its effects behind.
+        # The response is encoded and checked within the unit, so that the effects are rolled back
+        # if it cannot be sent.
         def work(unit: Unit) -> Response:
             ctx._unit = unit
             self._authenticate(ctx)
@@ -171,7 +173,7 @@ class WithDatabase(Operation):
         return self._database.run_unit(work)
 
     def _authenticate_again(self, ctx: Context, unit: Unit) -> None:
-        """Authenticate and authorize in this unit of an async handler."""
+        """Authenticate and authorize again in a unit of an async handler."""
         in_unit = copy.copy(ctx)  # `ctx` itself stays without a unit
         in_unit._unit = unit
         self._authenticate(in_unit)

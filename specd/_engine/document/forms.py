@@ -1,4 +1,4 @@
-"""Form fields, urlencoded, multipart or a JSON object: from what was sent to values."""
+"""Form fields: converts fields from urlencoded and multipart forms and JSON objects to values."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ from specd._engine.http.queries import MAX_QUERY_FIELDS, parse_pairs, parse_raw_
 Sent = Mapping[str, "list[Any] | JsonValue"]
 _STYLED = ("style", "explode", "allowReserved")
 SECOND_FILE = "oneFile"
-"""The rule that a field takes one file."""
+"""The rule that a field accepts only one file."""
 _UNTYPED = "application/octet-stream"
-"""What a part is whose type its client does not know (RFC 7578, section 4.4)."""
+"""The media type of a part whose client does not know its type (RFC 7578, section 4.4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +61,12 @@ class JsonValue:
 
 
 class Form:
-    """Form fields of one operation in one media type.
+    """The form of one operation in one media type.
 
-    A field whose schema is not a plain string, or whose `encoding` says JSON, comes as JSON text;
-    an array also as repeated keys, which is what generated clients send. A field whose `encoding`
-    has a style comes in that style. A field of bytes is a part of a multipart form. As a JSON
-    object, every field comes as it is.
+    A field whose schema is not a plain string, or whose `encoding` is JSON, is sent as JSON text.
+    An array may also be sent as repeated keys, as generated clients do. A field whose `encoding`
+    has a style is sent in that style. A binary field is a part of a multipart form. In a JSON
+    object, every field is a JSON value.
     """
 
     def __init__(
@@ -107,37 +107,37 @@ class Form:
         additional = additional_of(schema, schemas)
         self._other = Field("", additional, {}, schemas, place)
         self.takes_more = isinstance(additional, Mapping) and bool(additional)
-        """Whether the document describes fields without a name, which no argument can have."""
+        """Whether the document describes fields without a name, which cannot be arguments."""
         self._takes_other_files = is_multipart and self._other.binary
         self.names = frozenset(properties).union(*(f.names for f in self.fields.values()))
         self._deep = tuple(f"{name}[" for name, f in self.fields.items() if f.is_deep)
         self._takes_all = any(field.takes_others for field in self.fields.values())
         self.has_named_fields = any("properties" in each for each in branches(schema, schemas))
-        """Whether the document names fields, even none, and not only says that it is a form."""
+        """Whether the document has `properties` for the form, even if they are empty."""
         self.defaults = {
             name: field.default
             for name, field in self.fields.items()
             if field.default is not MISSING
         }
-        """The values of fields that are there when nothing was sent."""
+        """The default values of fields that were not sent."""
         self.optional = self.fields.keys() - required - self.defaults.keys()
         self._plain = tuple((n, field) for n, field in self.fields.items() if field.read is None)
         self._styled = tuple(f for f in self.fields.items() if f[1].read is not None)
         self.has_styles = bool(self._styled)
-        """Whether a field is read like a parameter, by a style."""
+        """Whether any field has a style, like a parameter."""
         self.name_values({name: name for name in self.fields})
         self.binary = [name for name, field in self.fields.items() if field.binary]
         second = schema.get(ERRORS, {}).get(SECOND_FILE)
         self._facts_of_second = {} if second is None else {"error": second}
         self._has_part_rules = any(f.content_types or f.headers for f in self.fields.values())
         self.takes_files = bool(self.binary) or self._takes_other_files
-        """Whether a field is one of bytes."""
+        """Whether any field is binary."""
         self._closed = additional_of(schema, schemas) is False
         self._validate = schemas.compile(self._checked(schema, schemas), place)
 
     def _checked(self, schema: Mapping[str, Any], schemas: Schemas) -> dict[str, Any]:
-        """Return the schema that values are checked by: bytes fit none, and unknown fields are
-        named by `decode`.
+        """Return the schema for the validation of values, without binary fields, which fit no
+        schema, and without a rule for unknown fields, which `decode` reports.
         """
         checked = dict(schema)
         if not self.takes_more or self._other.binary:
@@ -148,18 +148,20 @@ class Form:
         return checked
 
     def _is_foreign(self, name: str) -> bool:
-        """Return whether a name belongs to another field than the one that takes the rest."""
+        """Return whether a name belongs to a field other than the one that gets all remaining
+        names.
+        """
         return name in self.names or is_deep(name, self._deep)
 
     def unknown_of(self, sent: Mapping[str, Any]) -> set[str]:
-        """Return the names sent that no field has."""
+        """Return the sent names that no field has."""
         if self._takes_all:
             return set()
         return {name for name in sent.keys() - self.names if not is_deep(name, self._deep)}
 
     def read(self, raw: bytes, content_type: str) -> tuple[dict[str, list[Any]], RawTexts | None]:
-        """Return the fields of a body by name, bytes for binary fields, and what fields with a
-        style need. Raise `InvalidRequest`.
+        """Return the fields of a body by name, as bytes for binary fields, and the raw texts if any
+        field has a style. Raise `InvalidRequest`.
         """
         if self._media_type == MULTIPART:
             return self._parts(raw, content_type), None
@@ -180,15 +182,16 @@ class Form:
         return sent
 
     def check_part(self, head: Head) -> None:
-        """Raise `InvalidRequest` where a part's head is none that its `encoding` allows."""
+        """Raise `InvalidRequest` if the `encoding` of a part does not allow its head."""
         field = self.fields.get(head.name)
         if field is not None:
             field.check_part(head)
 
     def file_field_of(self, head: Head) -> str | None:
-        """Return the field that a part's file belongs to; None for a part that is no file.
+        """Return the field that a part's file belongs to, or None if the part is not a file.
 
-        Some clients name the field after the file: where a form takes one file, every file is it.
+        Some clients name the field after the file, so if a form has one file field, every file
+        belongs to it.
         """
         if head.name in self.binary:
             return head.name
@@ -200,7 +203,7 @@ class Form:
         return self.binary[0] if is_free else None
 
     def require_takes_many(self, name: str) -> None:
-        """Raise `InvalidRequest` unless a field takes several files."""
+        """Raise `InvalidRequest` unless a field accepts several files."""
         if name not in self.fields or not self.fields[name].is_array:
             path, facts = f"/body/{name}", self._facts_of_second
             raise InvalidRequest((Violation(path, "must be one file", SECOND_FILE, facts),))
@@ -212,7 +215,7 @@ class Form:
         return {name: JsonValue(item) for name, item in value.items()}
 
     def name_values(self, keys: Mapping[str, str]) -> None:
-        """Have `decode` return the values of fields by these keys instead of by their names."""
+        """Set the keys by which `decode` returns the values of fields, instead of their names."""
         for name, field in self.fields.items():
             field.key = keys[name]
         defaults = {keys[name]: value for name, value in self.defaults.items()}
@@ -220,13 +223,13 @@ class Form:
         self.key_defaults: Callable[[], dict[str, Any]] = (
             defaults.copy if are_fixed else partial(_all_fresh, defaults)
         )
-        """Returns the values of the fields that were not sent, by their keys, for one request."""
+        """Returns new default values by their keys, for one request."""
 
     def decode(
         self, sent: Sent, query: Mapping[str, list[str]] = {}, raw: RawTexts | None = None
     ) -> tuple[dict[str, Any], set[str]]:
-        """Return values from the fields sent, the query string's filling in where allowed, and the
-        names of unknown fields. Raise `InvalidRequest`.
+        """Return the values of the sent fields, with missing fields from the query string if
+        allowed, and the names of unknown fields. Raise `InvalidRequest`.
         """
         unknown = sent.keys() - self.names
         if unknown and (self._deep or self._takes_all):
@@ -234,7 +237,7 @@ class Form:
         return self._values(sent, query, raw, unknown), unknown
 
     def decode_whole(self, sent: Sent, raw: RawTexts | None = None) -> dict[str, Any]:
-        """Return all values by name, those of fields without a name in the document too."""
+        """Return all values by name, including fields without a name in the document."""
         unknown = self.unknown_of(sent)
         others: dict[str, Any] = {}
         if not self._closed:
@@ -262,7 +265,7 @@ class Form:
         unknown: set[str],
         others: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Return the values of all fields, and `others`, checked together."""
+        """Return the values of all fields and `others`, validated together."""
         values: dict[str, Any] = {}
         found = self.key_defaults()
         if others:
@@ -321,7 +324,7 @@ class Form:
 
 
 class Field:
-    """One form field: how the texts sent under its name become its value."""
+    """One form field. Converts the texts sent under its name to its value."""
 
     def __init__(
         self,
@@ -356,14 +359,14 @@ class Field:
             self._decode = one_or_list(self._decode, items, lambda it: not validate(it, ""))
         self.names = frozenset((name,))
         self.read: Read | None = None
-        """For a field with a style; instead of `decode`."""
+        """Replaces `decode` for a field with a style."""
         self.is_deep = self.takes_others = False
         ignores_style = is_multipart and schemas.is_3_0  # OpenAPI 3.0.4, "Encoding Object"
         if not ignores_style and any(key in encoding for key in _STYLED):
             shape = shape_of(schema, schemas)
             self._compile_style(encoding, shape, place, is_multipart, is_foreign)
         self.content_types = tuple(said) if self.binary else ()
-        """The media types that a file may have, where the document says so."""
+        """The media types that a file may have, if the document limits them."""
         headers = [
             {**schemas.resolve(node), "name": header, "in": "header"}
             for header, node in encoding.get("headers", {}).items()
@@ -390,11 +393,11 @@ class Field:
         self.read = compile_read(self._name, style, shape, text, "body", is_foreign)
 
     def _bare_schema(self, schema: Mapping[str, Any]) -> Any:
-        """Return what of the schema is not about the bytes themselves."""
+        """Return the part of the schema that does not apply to the bytes themselves."""
         return {**schema, "items": {}} if self.is_array else {}
 
     def check_part(self, head: Head) -> None:
-        """Raise `InvalidRequest` where the media type or the headers of a part do not fit."""
+        """Raise `InvalidRequest` if the media type or the headers of a part do not fit."""
         violations: list[Violation] = []
         sent = head.media_type
         is_named = bool(self.content_types and sent) and sent != _UNTYPED
@@ -424,8 +427,8 @@ class Field:
 
 
 def is_binary(schema: Any) -> bool:
-    """Return whether a schema is one of bytes: by `format: binary`, or since OpenAPI 3.1 by a
-    `contentMediaType` that is neither text nor JSON, without a `contentEncoding` to text.
+    """Return whether a schema is binary: by `format: binary`, or since OpenAPI 3.1 by a
+    `contentMediaType` that is neither text nor JSON, without a `contentEncoding`.
     """
     if not isinstance(schema, Mapping):
         return False
@@ -442,7 +445,7 @@ def _is_schema(schema: Mapping[str, Any], key: str) -> bool:
 
 
 def _as_raw(sent: Sent) -> dict[str, Sequence[bytes]]:
-    """Return the texts among the fields of a multipart form as they came."""
+    """Return the texts in the fields of a multipart form as bytes."""
     return {
         name: [text.encode("utf-8") for text in texts if isinstance(text, str)]
         for name, texts in sent.items()
@@ -461,12 +464,12 @@ def _without_bytes(value: Any) -> Any:
 
 
 def _is_of_failed(violation: Violation, failed: set[str]) -> bool:
-    """Return whether a form lacks a field only because what was sent for it cannot be read."""
+    """Return whether a form lacks a field only because its sent value cannot be read."""
     if (violation.path, violation.rule) != ("/body", "required"):
         return False
     return f"/body/{pointer_step(str(violation.facts.get('property')))}" in failed
 
 
 def _is_file(sent: list[Any] | JsonValue) -> bool:
-    """Return whether a file was sent, and not a text, such as one of the query."""
+    """Return whether a file was sent instead of a text, such as a text from the query."""
     return not isinstance(sent, JsonValue) and isinstance(sent[-1], (bytes, File))

@@ -1,4 +1,4 @@
-"""Values that come as JSON text, in a form or as a parameter with `x-content-schema`."""
+"""Values that are sent as JSON text, in a form or as a parameter with `x-content-schema`."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from specd._engine.http.guard import load_json
 
 
 class JsonTexts:
-    """How the texts sent under one name become a value of a schema.
+    """Converts the texts sent under one name to a value of a schema.
 
-    A text is JSON. An array may also come as its items, each under the name again. A text that is
-    no JSON is itself where the schema takes one.
+    A text is JSON. The items of an array may also be sent separately under the repeated name. A
+    text that is not JSON is itself the value if the schema accepts strings.
     """
 
     def __init__(
         self, schema: Mapping[str, Any] | bool, schemas: Schemas, *, takes_bare_item: bool = False
     ) -> None:
-        """`takes_bare_item`: a single text that is no JSON is an array of it."""
+        """With `takes_bare_item`, a single text that is not JSON becomes an array with
+        this text.
+        """
         self.kinds = kinds = kinds_of(schema, schemas)
         self.is_array = "array" in kinds
         self._may_be_text = "string" in kinds
@@ -34,8 +36,8 @@ class JsonTexts:
         self._takes_bare_item = takes_bare_item and self.is_array and self._text_items
 
     def decode(self, texts: list[str], pointer: str) -> Any:
-        """Return the value, which the schema may still refuse. Raise `InvalidRequest` for a text
-        that is no JSON.
+        """Return the value, which may still not fit the schema. Raise `InvalidRequest` for a text
+        that is not JSON.
         """
         if len(texts) > 1 and self.is_array:
             return [self._item(text, pointer) for text in texts]
@@ -43,14 +45,14 @@ class JsonTexts:
         try:
             value = load_json(text.encode("utf-8"), pointer)
         except InvalidRequest:
-            if _is_json_string(text):  # one that no service takes, such as one with NUL
+            if _is_json_string(text):  # a string that no service accepts, such as one with NUL
                 raise
             if self._may_be_text:
                 return text
             if self._takes_bare_item:
                 return [text]
             if self._is_plain and not self.kinds & {"object"} and not text.startswith(_COMPOSITE):
-                return text  # the schema says what it must be
+                return text  # validation reports what it must be
             raise
         if self._may_be_text and value is not None and not fits(value, self.kinds):
             return text
@@ -58,7 +60,7 @@ class JsonTexts:
             return None
         if self.is_array and not self._single and not isinstance(value, list):
             if isinstance(value, dict) and not self._object_items:
-                return value  # an object was meant; the schema says what is expected
+                return value  # meant as an object; validation reports what is expected
             return [self._item(text, pointer)]
         return value
 

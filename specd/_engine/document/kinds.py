@@ -1,6 +1,6 @@
-"""What JSON types a schema may accept, through references and the schemas that it combines.
+"""Finds the JSON types that a schema may accept, through references and combined schemas.
 
-Text on the wire has no type, so a parameter or a form field is read as one of these.
+Texts in a request have no type, so parameters and form fields are converted to one of these types.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from specd._engine.document.schemas import Schemas
 
 MISSING = object()
-"""What stands for a value that was not sent."""
+"""Stands for a value that was not sent."""
 Kinds = frozenset[str]
 COMPOSITE: Kinds = frozenset(("array", "object"))
 NONE: Kinds = frozenset()
@@ -35,7 +35,7 @@ def branches(
     keys: tuple[str, ...] = _COMBINED,
     followed: frozenset[str] = frozenset(),
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield a schema and the schemas that it combines by one of these keywords, resolved."""
+    """Yield a schema and the schemas that it combines with one of these keywords, resolved."""
     if not isinstance(schema, Mapping):  # true and false, since OpenAPI 3.1
         return
     reference = schema.get("$ref")
@@ -51,8 +51,8 @@ def branches(
 
 
 def kinds_of(schema: Any, schemas: Schemas) -> Kinds:
-    """Return every JSON type a schema may accept, through `$ref`, `oneOf`, `anyOf` and `allOf`;
-    none where the schema does not say.
+    """Return all JSON types that a schema may accept, through `$ref`, `oneOf`, `anyOf` and `allOf`.
+    The result is empty if the schema does not specify types.
     """
     if not isinstance(schema, Mapping):
         return NONE
@@ -61,7 +61,7 @@ def kinds_of(schema: Any, schemas: Schemas) -> Kinds:
 
 
 def _own_kinds(schema: Mapping[str, Any]) -> Kinds:
-    """Return the types that a schema names itself: as its type, or by what it is made of."""
+    """Return the types that a schema specifies itself, by `type` or by its other keywords."""
     if "type" in schema:
         named = schema["type"]
         return frozenset((named,) if isinstance(named, str) else named)
@@ -77,22 +77,22 @@ def _own_kinds(schema: Mapping[str, Any]) -> Kinds:
 
 
 def is_composite(kinds: Kinds) -> bool:
-    """Return whether a value of these types can only be an array or an object."""
+    """Return whether values of these types can only be arrays or objects."""
     return bool(kinds) and kinds <= COMPOSITE
 
 
 def kinds_of_value(value: Any) -> Kinds:
-    """Return the types that a JSON value has."""
+    """Return the types of a JSON value."""
     return _KINDS.get(type(value), NONE)
 
 
 def fits(value: Any, kinds: Kinds) -> bool:
-    """Return whether a JSON value has one of these types, or no type is named."""
+    """Return whether a JSON value has one of these types. Every value fits if `kinds` is empty."""
     return not kinds or bool(_KINDS.get(type(value), kinds) & kinds)
 
 
 def item_kinds_of(schema: Any, schemas: Schemas) -> Kinds:
-    """Return every JSON type that an item of the arrays among a schema's branches may have."""
+    """Return all JSON types that items of arrays may have in a schema's branches."""
     found = [
         kinds_of(item, schemas)
         for each in branches(schema, schemas)
@@ -103,7 +103,7 @@ def item_kinds_of(schema: Any, schemas: Schemas) -> Kinds:
 
 
 def properties_of(schema: Any, schemas: Schemas) -> dict[str, Any]:
-    """Return the schemas of all properties that an object may have by name."""
+    """Return name -> schema of all named properties that an object may have."""
     found: dict[str, Any] = {}
     for each in branches(schema, schemas):
         for name, item in each.get("properties", {}).items():
@@ -112,27 +112,25 @@ def properties_of(schema: Any, schemas: Schemas) -> dict[str, Any]:
 
 
 def default_of(schema: Any, schemas: Schemas) -> Any:
-    """Return the default of a schema, its own or that of a schema that it is `allOf`, else
-    `MISSING`.
-    """
+    """Return the default of a schema or of a schema in its `allOf`, or else `MISSING`."""
     parts = branches(schema, schemas, ("allOf",))
     return next((part["default"] for part in parts if "default" in part), MISSING)
 
 
 def fresh(default: Any) -> Any:
-    """Return a default for one request, whose handler may change it."""
+    """Return a copy of a default for one request, because its handler may change it."""
     return deepcopy(default) if isinstance(default, list | dict) else default
 
 
 def required_of(schema: Any, schemas: Schemas) -> frozenset[str]:
-    """Return the properties that an object must have, itself or by what it is `allOf`."""
+    """Return the properties that an object must have, including those that `allOf` requires."""
     parts = branches(schema, schemas, ("allOf",))
     return frozenset(name for part in parts for name in part.get("required", ()))
 
 
 def additional_of(schema: Any, schemas: Schemas) -> Any:
-    """Return the schema of properties without a name in the document; True where nothing is said,
-    False where there are none.
+    """Return the schema of properties without a name in the document. It is True if the document
+    has no rule for them, and False if they are not allowed.
     """
     for each in branches(schema, schemas):
         for key in ("additionalProperties", "unevaluatedProperties"):
@@ -143,7 +141,7 @@ def additional_of(schema: Any, schemas: Schemas) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the texts of one parameter or field may be: a scalar, an array, an object."""
+    """The possible values of one parameter or field: a scalar, an array, an object."""
 
     scalars: Kinds
     is_array: bool
@@ -153,7 +151,9 @@ class Shape:
     others: Kinds
     """The types of properties without a name in the document."""
     takes_others: bool
-    """Whether an object that is spread over names of its own takes every name that is left."""
+    """Whether an object whose properties are sent under their own names gets all remaining
+    names.
+    """
     part: Callable[[str | None], Shape]
     """The shape of a property, or of an item (None)."""
 
@@ -166,7 +166,7 @@ class Shape:
 
 
 def shape_of(schema: Any, schemas: Schemas) -> Shape:
-    """Return what the texts of a schema may be; null has no text."""
+    """Return the possible values of a schema's texts. Null is excluded, because it has no text."""
     kinds = kinds_of(schema, schemas) - {"null"}
     is_object = "object" in kinds
     named = properties_of(schema, schemas) if is_object else {}

@@ -1,7 +1,8 @@
-"""`readOnly` and `writeOnly`: which properties of a value a direction leaves out.
+"""`readOnly` and `writeOnly`: finds the properties that a value does not have in one direction.
 
-A mark counts wherever it stands for a property: in its own object, behind a `$ref`, in an `allOf`.
-What is left out is required nowhere in the same value (OpenAPI 3.0.4, section 4.8.24.1).
+A mark counts wherever a property has it: in its own schema, behind a `$ref`, or in an `allOf`. A
+property that is left out is not required anywhere in the same value (OpenAPI 3.0.4, section
+4.8.24.1).
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from specd._engine.openapi.structure import lookup
 NONE: frozenset[str] = frozenset()
 LISTS_IN_PLACE = ("allOf", "anyOf", "oneOf")
 IN_PLACE = ("if", "then", "else", "not")
-"""Keywords whose schemas are for the same value."""
+"""Keywords whose schemas apply to the same value."""
 DEEPEST = 200
-"""The schemas on the way from one for a value to another for the same value."""
+"""The maximum number of schemas on the path from one schema to another for the same value."""
 _CHOICES = ("anyOf", "oneOf")
 
 
 class Marks:
-    """The properties of a document's schemas with a mark: `readOnly` or `writeOnly`."""
+    """Finds the properties with a mark, `readOnly` or `writeOnly`, in a document's schemas."""
 
     def __init__(self, document: Mapping[str, Any], mark: str, *, is_3_0: bool) -> None:
         self._document = document
@@ -30,7 +31,7 @@ class Marks:
         self._known: dict[int, tuple[Any, frozenset[str]]] = {}
 
     def hidden(self, schema: Any) -> frozenset[str]:
-        """Return the properties that a value of a schema has not in this direction."""
+        """Return the properties that a value of a schema does not have in this direction."""
         return self._hidden(schema, ())
 
     def _hidden(self, schema: Any, passed: tuple[int, ...]) -> frozenset[str]:
@@ -51,7 +52,7 @@ class Marks:
             branches = schema.get(key)
             if isinstance(branches, list) and branches:
                 found |= frozenset.intersection(*(self._hidden(it, passed) for it in branches))
-        if len(passed) == 1:  # else it may lack what it would have without the circle
+        if len(passed) == 1:  # otherwise a cycle may have hidden some of them
             self._known[id(schema)] = schema, frozenset(found)
         return frozenset(found)
 
@@ -68,7 +69,7 @@ class Marks:
         return any(self.is_marked(it, passed) for it in self._parts(schema))
 
     def _parts(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield the schemas that a value of a schema fits as well."""
+        """Yield the schemas that a value of a schema must also fit."""
         if "$ref" in schema:
             yield self.target(schema["$ref"])
             if self._is_3_0:
@@ -77,7 +78,7 @@ class Marks:
         yield from parts if isinstance(parts, list) else ()
 
     def target(self, reference: Any) -> Any:
-        """Return what a pointer of the document leads to; None for other references."""
+        """Return the target of a pointer in the document, or None for other references."""
         if not isinstance(reference, str) or not reference.startswith("#/"):
             return None
         try:
@@ -86,8 +87,8 @@ class Marks:
             return None
 
     def are_needed(self, schema: Any, names: frozenset[str], passed: tuple[int, ...] = ()) -> bool:
-        """Return whether a schema, or one for the same value that it leads to, requires one of
-        these properties. It is none with a name of its own (`$id`), and of no circle.
+        """Return whether a schema, or another for the same value that it contains or refers to,
+        requires one of these properties. Schemas with an `$id`, and cycles, are not followed.
         """
         if not isinstance(schema, Mapping) or id(schema) in passed or "$id" in schema:
             return False
@@ -113,8 +114,9 @@ class Marks:
 
 
 def _passing(schema: Any, passed: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the schemas passed with one more. Raise `RecursionError` for too many, whatever
-    Python's own limit is: their number times that of all schemas is the work.
+    """Return the passed schemas with one more. Raise `RecursionError` if there are too many,
+    independent of Python's own limit, because the work is their number times the number of all
+    schemas.
     """
     if len(passed) >= DEEPEST:
         raise RecursionError

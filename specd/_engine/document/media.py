@@ -1,4 +1,6 @@
-"""Media types (RFC 9110, section 8.3.1): which are JSON, which are text, and which key is meant."""
+"""Media types (RFC 9110, section 8.3.1): classification, and matching with the keys of
+`content`.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +35,15 @@ def is_json(media_type: str) -> bool:
 
 
 def is_text(media_type: str) -> bool:
-    """Return whether a media type is text, which includes none that is XML or JSON by its name."""
+    """Return whether a media type is text. XML and JSON are not text."""
     name = essence(media_type)
     return name.startswith("text/") and not is_json(name) and name != "text/xml"
 
 
 def family_of(name: str) -> str:
-    """Return how bodies of a media type are read: `json`, `text`, a form's own name, `bytes`."""
+    """Return the way in which bodies of a media type are read: `json`, `text`, the media type of a
+    form, or `bytes`.
+    """
     if name in FORMS:
         return name
     if is_json(name):
@@ -48,12 +52,12 @@ def family_of(name: str) -> str:
 
 
 def is_range(media_type: str) -> bool:
-    """Return whether a key of a `content` is one for several media types (OpenAPI 3.2.0, 4.14)."""
+    """Return whether a key of `content` is for several media types (OpenAPI 3.2.0, 4.14)."""
     return essence(media_type).endswith("/*")
 
 
 def is_sequence(media_type: str) -> bool:
-    """Return whether a media type is JSON values one after another (OpenAPI 3.2.0, 4.14.2)."""
+    """Return whether a media type is a sequence of JSON values (OpenAPI 3.2.0, 4.14.2)."""
     name = essence(media_type)
     return name in _LINES or name.endswith(_JSON_SEQ)
 
@@ -65,7 +69,7 @@ def sequence_items(raw: bytes, media_type: str) -> list[bytes]:
 
 
 def frame_item(media_type: str) -> Callable[[Any], bytes]:
-    """Return what writes one value of a sequence."""
+    """Return the function that encodes one value of a sequence."""
     start = b"\x1e" if essence(media_type).endswith(_JSON_SEQ) else b""
     return partial(_framed, start)
 
@@ -75,9 +79,9 @@ def _framed(start: bytes, value: Any) -> bytes:
 
 
 def frame_event(event: Mapping[str, Any]) -> bytes:
-    """Return a server-sent event (WHATWG HTML, section 9.2.6) of its fields `event`, `id`, `retry`
-    and `data`; data that is no text goes out as JSON. Raise `ValueError` for another field, and for
-    one but data with a line break.
+    """Return a server-sent event (WHATWG HTML, section 9.2.6) with the fields `event`, `id`,
+    `retry` and `data`. Values that are not text are sent as JSON. Raise `ValueError` for another
+    field, and for a line break in a field other than `data`.
     """
     lines: list[str] = []
     for name, value in event.items():
@@ -92,7 +96,7 @@ def frame_event(event: Mapping[str, Any]) -> bytes:
 
 
 def parameters(media_type: str) -> dict[str, str]:
-    """Return the parameters of a media type; UTF-8, which is meant without any, left out."""
+    """Return the parameters of a media type, without a `charset` of UTF-8, which is the default."""
     if ";" not in media_type:
         return {}
     options = {name.lower(): value for name, value in parse_options_header(media_type)[1].items()}
@@ -102,8 +106,8 @@ def parameters(media_type: str) -> dict[str, str]:
 
 
 def find_key(media_type: str, keys: Iterable[str]) -> str | None:
-    """Return the key of a `content` that a media type belongs to: its own name before a range, and
-    the one with more parameters first (RFC 9110, section 12.5.1). None where it has none.
+    """Return the key of `content` that a media type matches, or None. An exact name takes
+    precedence over a range, and then a key with more parameters (RFC 9110, section 12.5.1).
     """
     name, sent = essence(media_type), parameters(media_type)
     ranks = {name: 2, f"{name.partition('/')[0]}/*": 1, "*/*": 0}

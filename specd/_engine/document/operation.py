@@ -1,7 +1,7 @@
-"""One request's way through one operation: authenticate, parse, validate, handle, encode.
+"""Operations, and the steps of a request: authenticate, parse, validate, handle, encode.
 
-An `Operation` is immutable; everything that depends on the document alone was decided when it was
-made, and so was how it is executed: execution.py has one way with a database, and one without.
+An `Operation` is immutable. Everything that depends only on the document is computed when it is
+created. execution.py has its subclasses, with and without a database.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from specd._engine.service import Service
 from specd._engine.threads import Threads
 
 SAFE_METHODS = ("GET", "HEAD", "QUERY")
-"""Methods that change nothing (RFC 9110, section 9.2.1, and OpenAPI 3.2's QUERY)."""
+"""Safe methods (RFC 9110, section 9.2.1, and OpenAPI 3.2's QUERY)."""
 
 
 def _pattern_of(segment: str) -> re.Pattern[bytes]:
-    """Return what takes a raw segment of a path apart, as the router does with a decoded one. Its
-    own text may be percent-encoded too.
+    """Return the pattern that splits a raw path segment, as the router splits a decoded one. The
+    fixed text may be percent-encoded too.
     """
     texts = re.split(r"{[^{}]*}", segment)
     own = [
@@ -67,11 +67,11 @@ class Call:
     headers: Mapping[bytes, bytes]
     path: bytes
     query: bytes
-    texts: Mapping[str, list[str]]  # of the path's parameters
+    texts: Mapping[str, list[str]]  # path parameters
     fields: Mapping[str, list[Any]] | File | None
-    """A form that was read as it arrived, or a body that is one file, instead of `body`."""
+    """A form that was read as it arrived, or a body that is a file. It replaces `body`."""
     extra_headers: tuple[tuple[str, str], ...]
-    """Headers of the answer besides those of the handler."""
+    """Headers of the response in addition to those of the handler."""
     is_authorized: bool
     """Whether authentication and authorization ran before the body was read."""
 
@@ -140,7 +140,7 @@ class Operation(ABC):
             function
         )
         self.takes_files = service.files is not None and body is not None and body.takes_files
-        """Whether its body may have a file, which is written to the disk as it arrives."""
+        """Whether the body may contain files, which are written to the disk as they arrive."""
         self._is_json = responses.are_json
         self._is_finite = responses.are_finite
         path_parameters.raw_of = self._raw_path
@@ -148,7 +148,7 @@ class Operation(ABC):
         header_parameters.raw_of = self._raw_headers
         cookie_parameters.raw_of = _raw_cookies
         self._others: list[Callable[[Call], dict[str, Any]]] = []
-        """What reads the parameters that few operations have."""
+        """The functions that read the parameters that few operations have."""
         if cookie_parameters.declared:
             self._others.append(partial(cookie_parameters.arguments, {}))
         if querystring is not None:
@@ -161,7 +161,7 @@ class Operation(ABC):
 
     @property
     def parameters(self) -> list[Parameter]:
-        """All parameters of the path, the query, the headers and the cookies."""
+        """All parameters in the path, the query, the headers and the cookies."""
         places = (
             self.path_parameters,
             self.query_parameters,
@@ -173,13 +173,13 @@ class Operation(ABC):
 
     @property
     def argument_names(self) -> frozenset[str]:
-        """Every keyword argument that a request may fill."""
+        """All keyword arguments that a request may set."""
         names = {parameter.argument for parameter in self.parameters}
         return frozenset(names | (self.body.arguments if self.body else set()))
 
     @property
     def optional(self) -> frozenset[str]:
-        """The keyword arguments that a valid request may leave out."""
+        """The keyword arguments that a valid request may omit."""
         names = {
             parameter.argument
             for parameter in self.parameters
@@ -188,21 +188,25 @@ class Operation(ABC):
         return frozenset(names | (self.body.optional if self.body else set()))
 
     def brings_files(self, headers: Mapping[bytes, bytes]) -> bool:
-        """Return whether a request's body is one that is written to the disk as it arrives."""
+        """Return whether a request's body must be written to the disk as it arrives."""
         return self.body is not None and self.body.arrival_of(headers) is not None
 
     @abstractmethod
     async def authorize_before_body(self, ctx: Context, call: Call, threads: Threads) -> None:
-        """Authenticate and authorize before the body is read. Raise what `serve` would first."""
+        """Authenticate and authorize before the body is read. Raise the errors that `serve` would
+        raise first.
+        """
 
     @abstractmethod
     def serve(self, ctx: Context, call: Call, threads: Threads) -> Response | Awaitable[Response]:
-        """Return the answer to one request, or an awaitable of it. Raise what the service's error
-        table maps.
+        """Return the response to one request, or an awaitable. Raise errors for the service's error
+        table.
         """
 
     def finish(self, reply: Any, call: Call) -> Response:
-        """Return the answer for what a handler returned, validated where the service does so."""
+        """Return the response for a handler's return value, validated if the service validates
+        responses.
+        """
         validates = self.service.validate_responses
         responses = self.responses
         try:
@@ -219,8 +223,8 @@ class Operation(ABC):
         return response
 
     def check_refusal(self, response: Response, error: Exception, call: Call) -> None:
-        """Raise `NonConformingResponse` unless the document allows this answer to an error, or does
-        not list its status and need not.
+        """Raise `NonConformingResponse` unless the document allows this response to an error.
+        Ignore an undocumented status that does not have to be documented.
         """
         if self.responses.has(response.status) or must_be_documented(type(error), response.status):
             self._check(response, call)
@@ -230,7 +234,7 @@ class Operation(ABC):
         self.responses.check(response, {name.lower(): value for name, value in headers})
 
     def authorize(self, ctx: Context, call: Call) -> None:
-        """Authenticate, count and authorize the request. Raise what refuses it."""
+        """Authenticate, count and authorize the request. Raise the error of a refusal."""
         service = self.service
         ctx.texts, ctx.content = call.texts, call.body
         if self.authenticate is not None:
@@ -249,14 +253,14 @@ class Operation(ABC):
         call.is_authorized = True
 
     def require_role(self, ctx: Context) -> None:
-        """Raise what the service raises for an actor without the role that the document names."""
+        """Raise the service's error if the actor does not have the role that the document names."""
         if self.role is not None:
             assert self.service.require_role is not None  # the compiler refuses such a document
             self.service.require_role(ctx, self.role)
 
     def prepare(self, ctx: Context, call: Call) -> dict[str, Any]:
-        """Authenticate and authorize, then return the handler's arguments. Raise one error with
-        everything that is wrong in what was sent.
+        """Authenticate and authorize, then return the handler's arguments. Raise one error with all
+        mistakes of the request.
         """
         service = self.service
         if not call.is_authorized:
@@ -317,12 +321,12 @@ class Operation(ABC):
         return arguments
 
     def _raw_path(self, call: Call) -> RawTexts:
-        """Return the path's parameters with their percent-encoding."""
+        """Return the path parameters with their percent-encoding."""
         segments = call.path.split(b"/")
         raw: dict[str, Sequence[bytes]] = {}
         for at, names, pattern in self._segments:
             found = pattern.fullmatch(segments[at])
-            assert found is not None  # because the router took it
+            assert found is not None  # because the router matched it
             raw |= {name: (text,) for name, text in zip(names, found.groups(), strict=True)}
         return raw
 

@@ -1,8 +1,8 @@
-"""The parameters of an operation: from text to values, compiled once.
+"""The parameters of an operation: converts texts to values. The functions are compiled once.
 
 A parameter is decoded by its style (styles.py) and the types that its schema accepts (kinds.py),
-then all parameters of one place are validated together. What cannot be decoded is left as text, so
-that the schema says what is wrong with it.
+then all parameters of one place are validated together. A value that cannot be decoded stays text,
+so that the validation reports the mistake.
 """
 
 from __future__ import annotations
@@ -48,17 +48,18 @@ from specd._engine.openapi.naming import argument_name
 from specd._engine.openapi.structure import CONTENT_SCHEMA
 
 Decode = Callable[[list[str], str], Any]
-"""From the values sent under one name, and a JSON pointer, to one value."""
+"""Returns one value for the texts sent under one name, and a JSON pointer."""
 IGNORED_HEADERS = frozenset(("accept", "content-type", "authorization"))
-"""Header parameters that say nothing (OpenAPI 3.2.0, section 4.12.2, `name`)."""
+"""Header parameters that are ignored (OpenAPI 3.2.0, section 4.12.2, `name`)."""
 NOTHING_SENT: RawTexts = {}
 
 
 class ArgumentNames:
-    """The keywords of one operation's handler, each for one thing that a request may send.
+    """The keyword arguments of one operation's handler, each for one parameter or field of a
+    request.
 
-    Where two parameters would be the same keyword, the first keeps it, in the order path, query,
-    header, cookie, body; the other has its place as well: `id_`, `id_query`. Two in one place are
+    If two parameters have the same keyword, the first keeps it, in the order path, query, header,
+    cookie, body. The place is appended to the other: `id_`, `id_query`. Duplicates in one place are
     numbered: `a_b`, `a_b_query`, `a_b_query_2`.
     """
 
@@ -66,11 +67,11 @@ class ArgumentNames:
         self._taken = set(reserved)
 
     def release(self, argument: str) -> None:
-        """Let a reserved keyword be taken."""
+        """Make a reserved keyword available."""
         self._taken.discard(argument)
 
     def take(self, name: str, where: str) -> str:
-        """Return the keyword of a parameter or field."""
+        """Reserve and return the keyword of a parameter or field."""
         argument = argument_name(name)
         if argument in self._taken:
             argument = numbered = f"{argument.rstrip('_')}_{where}"
@@ -83,7 +84,7 @@ class ArgumentNames:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One documented parameter of one operation. One of `decode` and `read` makes its value."""
+    """One documented parameter of one operation. Either `decode` or `read` returns its value."""
 
     name: str
     where: str
@@ -95,7 +96,7 @@ class Parameter:
     pointer: str
     raw_name: bytes
     may_be_empty: bool = False
-    """Whether an empty text is a value, which no schema checks: None (`allowEmptyValue`)."""
+    """Whether an empty text is the value None, which is not validated (`allowEmptyValue`)."""
 
     @property
     def has_default(self) -> bool:
@@ -115,7 +116,7 @@ class Parameters:
         *,
         credentials: AbstractSet[str] = frozenset(),
     ) -> None:
-        """`credentials` are the names of a query that a security scheme reads."""
+        """`credentials` are the names of query parameters that a security scheme reads."""
         names = names or ArgumentNames()
         if where == "header":
             declared = [p for p in declared if p["name"].lower() not in IGNORED_HEADERS]
@@ -131,13 +132,17 @@ class Parameters:
         aliases = frozenset(self._aliases.of)
         self.names = on_wire.names | aliases | credentials
         self.single = self.names - {use.name for use in all_uses if use.repeats}
-        """The names that come once: each item of some arrays comes under the name again."""
+        """The names that may be sent only once. The others are arrays that are sent as repeated
+        names.
+        """
         self.declared = tuple(use.compile(names, on_wire.is_foreign) for use in uses)
         self._plain = tuple(each for each in self.declared if each.read is None)
         self._styled = tuple(each for each in self.declared if each.read is not None)
         self._pointer = f"/{where}"
         self.raw_of: Callable[[Any], RawTexts] = _as_it_is
-        """From what `arguments` gets as `source` to what was sent with its percent-encoding."""
+        """Returns the raw texts, with percent-encoding, of the `source` that is passed to
+        `arguments`.
+        """
         self._validate = self._compile_validation(uses, schemas, place)
 
     def _compile_validation(self, uses: Sequence[_Use], schemas: Schemas, place: str) -> Validate:
@@ -148,7 +153,7 @@ class Parameters:
         return schemas.compile(schema, f"{place} {self.where} parameters")
 
     def unknown_of(self, sent: Mapping[str, Any]) -> set[str]:
-        """Return the names sent that no parameter has."""
+        """Return the sent names that no parameter has."""
         if self._takes_all:
             return set()
         unknown = sent.keys() - self.names
@@ -159,8 +164,8 @@ class Parameters:
     def arguments(
         self, sent: Mapping[str, list[str]], source: Any = NOTHING_SENT
     ) -> dict[str, Any]:
-        """Handler arguments from the texts sent; `source` has the same with its percent-encoding,
-        which parameters of some styles need. Raise `InvalidRequest`.
+        """Return the handler's arguments from the sent texts. `source` contains the same texts with
+        their percent-encoding, which some styles need. Raise `InvalidRequest`.
         """
         values: dict[str, Any] = {}
         arguments: dict[str, Any] = {}
@@ -186,10 +191,10 @@ class Parameters:
             values[parameter.name] = arguments[parameter.argument] = value
         if self._styled:
             violations += self._read(self.raw_of(source), values, arguments)
-        # The schema has properties and nothing else, so an empty object fits.
+        # The schema has only properties, so an empty object fits.
         for violation in self._validate(values, self._pointer) if values else ():
             text = values.get(violation.path.split("/")[2]) if violation.rule == "type" else None
-            if isinstance(text, str):  # could not be decoded: a service may want to say how
+            if isinstance(text, str):  # not decoded: a service may quote it in its message
                 facts = {**violation.facts, "text": text}
                 violation = replace(violation, facts=facts)
             violations.append(violation)
@@ -200,11 +205,11 @@ class Parameters:
     def _read(
         self, raw: RawTexts, values: dict[str, Any], arguments: dict[str, Any]
     ) -> list[Violation]:
-        """Add the values of parameters with a style. Return what is wrong with them."""
+        """Add the values of parameters with a style. Return their violations."""
         violations: list[Violation] = []
         if self._aliases.of:
             raw, twice = self._aliases.resolve(raw)
-            if self.where == "cookie":  # elsewhere the texts say so too
+            if self.where == "cookie":  # elsewhere `arguments` has them already
                 violations = twice
         for parameter in self._styled:
             if parameter.may_be_empty and list(raw.get(parameter.name, ())) == [b""]:
@@ -225,13 +230,13 @@ class Parameters:
 
 
 def is_integer(node: Mapping[str, Any], schemas: Schemas) -> bool:
-    """Return whether the text of a path's parameter is an integer and nothing else."""
+    """Return whether a path parameter can only be an integer."""
     use = _Use(node, schemas, "")
     return use.decode() is _integer
 
 
 class _Use:
-    """One parameter while its document is compiled."""
+    """A parameter while its document is compiled."""
 
     def __init__(self, node: Mapping[str, Any], schemas: Schemas, place: str) -> None:
         self.name: str = node["name"]
@@ -265,7 +270,7 @@ class _Use:
 
     @property
     def is_spread(self) -> bool:
-        """Whether it is an object whose properties have names of their own."""
+        """Whether it is an object whose properties are sent under their own names."""
         return self.style.repeats and self.shape.is_object
 
     def compile(self, names: ArgumentNames, is_foreign: Callable[[str], bool]) -> Parameter:
@@ -298,8 +303,8 @@ class _Use:
 
     @property
     def _may_be_empty(self) -> bool:
-        """Whether an empty text has a meaning of its own (OpenAPI 3.0.4, section 4.8.12). One that
-        may be text is that text.
+        """Whether an empty text has a special meaning (OpenAPI 3.0.4, section 4.8.12). If the
+        parameter may be text, the value is the empty text.
         """
         allows = self.where == "query" and self._node.get("allowEmptyValue") is True
         kinds = self.shape.scalars
@@ -307,12 +312,14 @@ class _Use:
 
     @cached_property
     def _takes(self) -> Callable[[Any], bool]:
-        """Whether a value fits the schema."""
+        """The function that returns whether a value fits the schema."""
         validate = self._schemas.compile(self.schema, self._place)
         return lambda value: not validate(value, "")
 
     def decode(self) -> Decode | None:
-        """Return the function for a value that needs nothing but its text; None for others."""
+        """Return the function for a value that depends only on its decoded text, or None for
+        others.
+        """
         if self.where == "cookie" or self._node.get("allowReserved"):
             return None
         if self._json is not None:
@@ -339,10 +346,10 @@ class _Use:
 
 
 class _NamesOnWire:
-    """The names that the parameters of one place have where they are sent."""
+    """The names under which the parameters of one place are sent."""
 
     def __init__(self, uses: Sequence[_Use], place: str) -> None:
-        """Raise `DocumentError` where two parameters would read the same name."""
+        """Raise `DocumentError` if two parameters would read the same name."""
         self.deep = tuple(use.name + "[" for use in uses if use.style.name == "deepObject")
         takers = [use.name for use in uses if use.is_spread and use.shape.takes_others]
         if len(takers) > 1:
@@ -363,7 +370,9 @@ class _NamesOnWire:
         self.names = frozenset(readers)
 
     def is_foreign(self, name: str) -> bool:
-        """Return whether a name belongs to another parameter than the one that takes the rest."""
+        """Return whether a name belongs to a parameter other than the one that gets all remaining
+        names.
+        """
         return name in self.names or is_deep(name, self.deep)
 
 
@@ -389,7 +398,9 @@ def _decode_json(values: list[str], pointer: str) -> Any:
 
 
 def _read_json(name: str, pointer: str, sent: RawTexts) -> Any:
-    """Return JSON in a cookie, where its quotation marks and commas are percent-encoded."""
+    """Return the value of JSON in a cookie, in which quotation marks and commas are
+    percent-encoded.
+    """
     raws = sent.get(name)
     if raws is None:
         return MISSING
@@ -406,8 +417,8 @@ def _array(items: Kinds, scalars: Kinds) -> Decode:
 
 
 def _media_type_of(node: Mapping[str, Any], place: str) -> str | None:
-    """Return the media type of a parameter with `content`; None for one with a schema. Raise
-    `DocumentError` for a media type that no parameter is read in.
+    """Return the media type of a parameter with `content`, or None for a parameter with a schema.
+    Raise `DocumentError` for an unsupported media type.
     """
     if "content" not in node:
         return None

@@ -19,12 +19,12 @@ _POINTER = "/query"
 
 
 class Querystring:
-    """The one parameter of an operation that is its whole query."""
+    """The single parameter of an operation whose value is the whole query."""
 
     def __init__(
         self, node: Mapping[str, Any], schemas: Schemas, place: str, names: ArgumentNames
     ) -> None:
-        """Raise `DocumentError` for a media type that no query is read in."""
+        """Raise `DocumentError` for an unsupported media type."""
         name = node["name"]
         place = f"{place} querystring parameter {name}"
         ((media_type, media),) = node["content"].items()

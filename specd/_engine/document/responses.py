@@ -1,5 +1,5 @@
-"""The documented answers of an operation, compiled: what a handler's return value becomes, and
-whether the document allows it, which all tests check.
+"""The compiled responses of an operation: converts return values of handlers, and validates
+responses against the document, which all tests do.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from specd._engine.response import (
 SHORT_LIST = 100
 MANY = 100
 ENGINE_HEADERS = frozenset(("content-type", "content-length", "request-id"))
-"""Headers that every answer has, whatever its handler returns."""
+"""Headers of every response, regardless of its handler."""
 _OF_RANGES = {"text/*": "text/plain", "application/*": "application/octet-stream"}
 
 
 class _Media:
-    """One media type of one answer."""
+    """One media type of one response."""
 
     def __init__(self, key: str, media: Mapping[str, Any], schemas: Schemas, place: str) -> None:
         self.key = key
@@ -57,7 +57,9 @@ class _Media:
             self.validate_item = schemas.compile(items, place)
 
     def violations(self, body: bytes, media_type: str) -> Sequence[Any]:
-        """Return what is wrong with a whole body; bytes that are neither JSON nor text fit."""
+        """Return the violations of a complete body. A body that is neither JSON nor text always
+        fits.
+        """
         family = family_of(essence(media_type))
         if family == "json":
             try:
@@ -71,7 +73,7 @@ class _Media:
 
 
 class _Answer:
-    """The answer of one status: its media types and headers."""
+    """The documented response of one status: its media types and headers."""
 
     def __init__(
         self, node: Mapping[str, Any], schemas: Schemas, place: str, *, with_headers: bool
@@ -94,8 +96,8 @@ class _Answer:
         return None if key is None else self.media[key]
 
     def media_type_for(self, body: Any) -> str:
-        """Return the media type that a body without one is sent in: the first in the document that
-        fits what it is.
+        """Return the media type of a body for which the handler names none: the first in the
+        document that fits the type of the body.
         """
         if isinstance(body, str):
             wanted = self._first("text", "bytes")
@@ -133,7 +135,7 @@ def key_of(status: int, declared: Container[str]) -> str | None:
 
 
 class Responses:
-    """The documented answers of one operation, by status."""
+    """The documented responses of one operation, by status."""
 
     def __init__(
         self,
@@ -143,12 +145,13 @@ class Responses:
         *,
         with_headers: bool = True,
     ) -> None:
-        """`with_headers`: whether `check` looks at the headers' values too."""
+        """`with_headers` says whether `check` also validates the values of headers."""
         self._place = place
         self._answers: dict[str, _Answer] = {}
         self.hold_lists = False
-        """Whether a good answer may hold a list longer than `SHORT_LIST`, so that it may take long
-        to make."""
+        """Whether a successful response may contain a list longer than `SHORT_LIST`, and may
+        therefore take long to generate.
+        """
         bodies: list[Any] = []
         for status, node in declared.items():
             response = schemas.resolve(node)
@@ -163,12 +166,12 @@ class Responses:
                     for media in response.get("content", {}).values()
                 )
         self.are_json = all(set(answer.media) <= {JSON} for answer in self._answers.values())
-        """Whether no answer has another media type than plain JSON."""
+        """Whether all responses are plain JSON."""
         self.are_finite = not any(may_hold_fractions(schemas, schema) for schema in bodies)
-        """Whether no answer may hold a float, so that NaN need not be looked for."""
+        """Whether no response may contain a float, so that a search for NaN is not needed."""
 
     def has(self, status: int) -> bool:
-        """Return whether a status is documented, by itself, its range or `default`."""
+        """Return whether a status is documented, by its number, its range or `default`."""
         return key_of(status, self._answers) is not None
 
     def _find(self, status: int) -> tuple[str, _Answer] | None:
@@ -176,9 +179,9 @@ class Responses:
         return None if key is None else (key, self._answers[key])
 
     def as_response(self, reply: Any, *, validates: bool = False) -> Response:
-        """Return the answer for a handler's return value, in the media type that the document has
-        for it, or that the handler names in its headers. Where the answer is a stream whose items
-        have a schema, `validates` has each checked.
+        """Return the response for a handler's return value, in the media type that the handler
+        names in its headers, or else in that of the document. With `validates`, each item of a
+        stream is validated if items have a schema.
         """
         if isinstance(reply, Response):
             return reply
@@ -227,10 +230,10 @@ class Responses:
         return Stream(status, b"", headers, media_type, pieces, frame)
 
     def check(self, response: Response, sent: Mapping[str, str]) -> None:
-        """Raise `NonConformingResponse` unless the document allows this answer.
+        """Raise `NonConformingResponse` unless the document allows this response.
 
-        `sent` are the headers that go out with it, besides `ENGINE_HEADERS`, by lower-case names.
-        Of a stream, the pieces are checked as they go out.
+        `sent` are its headers, except `ENGINE_HEADERS`, by lower-case names. The pieces of a stream
+        are checked when they are sent.
         """
         found = self._find(response.status)
         if found is None:
@@ -269,8 +272,8 @@ def _check_headers(headers: Parameters, sent: Mapping[str, str], place: str) -> 
 
 
 def holds_list(schemas: Schemas, schema: Any) -> bool:
-    """Return whether a schema describes a list without a small bound anywhere, or refers to more
-    than `MANY` others.
+    """Return whether a schema contains a list that may be longer than `SHORT_LIST`, or refers to
+    more than `MANY` other schemas.
     """
     waiting = [schema]
     seen: set[str] = set()
@@ -295,8 +298,9 @@ def holds_list(schemas: Schemas, schema: Any) -> bool:
 
 
 def may_hold_fractions(schemas: Schemas, schema: Any) -> bool:
-    """Return whether a value of a schema may hold a number that is no integer, or refers to more
-    than `MANY` others. Properties without a schema are not counted, unless there are no others.
+    """Return whether a value of a schema may contain a number that is not an integer, or whether
+    the schema refers to more than `MANY` others. Undocumented properties are ignored, unless there
+    are no others.
     """
     waiting = [schema]
     seen: set[str] = set()

@@ -1,5 +1,5 @@
-"""From a path to its operations: dictionaries for paths that are fixed, or but for their last
-segment, and a tree of segments for the rest.
+"""Finds the operations of a path: with dictionaries for fixed paths and for paths that are fixed
+except for the last segment, and with a tree of segments for other paths.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Route(Generic[T]):
-    """All methods of one documented path, and where its parameters stand."""
+    """All methods of one documented path, and the names of its parameters."""
 
     __slots__ = ("allow", "methods", "names", "path")
 
@@ -32,24 +32,27 @@ class _Node(Generic[T]):
     def __init__(self) -> None:
         self.fixed: dict[str, _Node[T]] = {}
         self.mixed: dict[str, tuple[re.Pattern[str], _Node[T]]] = {}
-        """By the segment without its parameters' names, the one with the longest text first."""
+        """The segment without the names of its parameters -> its pattern and node. Longer segments
+        are first.
+        """
         self.integer: _Node[T] | None = None
         self.text: _Node[T] | None = None
         self.route: Route[T] | None = None
 
 
 class Router(Generic[T]):
-    """Finds the route of a path. A fixed segment wins over one of text and parameters
-    (`{name}.json`), that over an integer, and that over any text.
+    """Finds the route of a path. Fixed segments have the highest priority, followed by segments of
+    text and parameters (`{name}.json`), integers, and any text.
     """
 
     def __init__(self, *, strict_integers: bool = False) -> None:
         self._fixed: dict[bytes, Route[T]] = {}
         self._fixed_but_last: dict[bytes, tuple[Route[T], bool]] = {}
-        """By what stands before the last segment, and whether that may be any text. Where it may be
-        an integer or another text, the integer's."""
+        """The path before the last segment -> the route, and whether the last segment may be any
+        text. If there are routes for integers and for text, it is the route for integers.
+        """
         self._mixed_below: set[bytes] = set()
-        """What stands before a last segment of text and parameters."""
+        """The paths before a last segment of text and parameters."""
         self._root: _Node[T] = _Node()
         self._with_slashes: dict[str, Route[T]] = {}
         self._strict = strict_integers
@@ -63,8 +66,8 @@ class Router(Generic[T]):
         *,
         takes_slashes: bool = False,
     ) -> Route[T]:
-        """Register `method` on the path template `path`; `integers` are its integer parameters.
-        With `takes_slashes` its only parameter, at the end, may hold slashes as they are.
+        """Register `method` on the path template `path`. `integers` are its integer parameters.
+        With `takes_slashes`, its only parameter, at the end, may contain unencoded slashes.
 
         Raise `DocumentError` for a second template of the same shape.
         """
@@ -111,9 +114,10 @@ class Router(Generic[T]):
         return route
 
     def find(self, raw_path: bytes) -> tuple[Route[T], Mapping[str, list[str]]] | None:
-        """Return the route of a raw (percent-encoded) path and its parameters' texts, or None.
+        """Return the route of a raw (percent-encoded) path and the texts of its parameters, or
+        None.
 
-        Raise `InvalidRequest` for a path that is not clean percent-encoded UTF-8.
+        Raise `InvalidRequest` for a path that is not valid percent-encoded UTF-8.
         """
         fixed = self._fixed.get(raw_path)
         if fixed is not None:
@@ -187,12 +191,12 @@ class Router(Generic[T]):
 
 
 def _is_parameter(segment: str) -> bool:
-    """Return whether a segment of a template is one parameter and nothing else."""
+    """Return whether a segment of a template consists of only one parameter."""
     return re.fullmatch(r"{[^{}]*}", segment) is not None
 
 
 def _add_mixed(node: _Node[T], segment: str, integers: frozenset[str]) -> _Node[T]:
-    """Return the node behind a segment of text and parameters."""
+    """Add a segment of text and parameters, and return the node after it."""
     parts = re.split(r"{([^}]*)}", segment)
     pattern = "".join(
         re.escape(part) if at % 2 == 0 else "(-?[0-9]+)" if part in integers else "(.+?)"

@@ -1,9 +1,9 @@
-"""Schemas of OpenAPI, compiled once into jsonschema-rs validators.
+"""OpenAPI schemas, compiled once into jsonschema-rs validators.
 
-From OpenAPI 3.1 on, a schema is one of JSON Schema 2020-12, or of the dialect that the document
-names. OpenAPI 3.0's is JSON Schema draft 4 with `nullable` and without anything beside a `$ref`;
-`translate` rewrites it. Validators are compiled from the raw document, where schemas still point at
-each other by `$ref`, so that recursive schemas compile too.
+Since OpenAPI 3.1, a schema is JSON Schema 2020-12, or the dialect that the document names. A schema
+of OpenAPI 3.0 is JSON Schema draft 4 with `nullable`, and with no other keywords next to a `$ref`.
+`translate` converts it. Validators are compiled from the raw document, in which schemas refer to
+each other by `$ref`, so that recursive schemas can be compiled.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from specd._engine.openapi.structure import OBJECTS, children, lookup, steps_of,
 Validate = Callable[[Any, str], "tuple[Violation, ...]"]
 MAX_VIOLATIONS = 20
 MAX_FOLLOWED = 4
-"""How many choices in each other are explained by the branch that was meant."""
+"""The maximum depth of nested choices that are explained by the intended branch."""
 LARGE_WEIGHT = 1000
 HUGE_WEIGHT = 8000
 ERRORS = "x-errors"
@@ -50,7 +50,7 @@ _VALIDATORS: Mapping[str, Any] = {
     "6": jsonschema_rs.Draft6Validator,
     "4": jsonschema_rs.Draft4Validator,
 }
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")  # Python takes week dates too
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")  # Python also accepts week dates
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -68,12 +68,14 @@ _FORMATS: dict[str, Callable[[str], bool]] = {
 
 
 def is_3_0(document: Mapping[str, Any]) -> bool:
-    """Return whether a document is one of OpenAPI 3.0, whose schemas are no JSON Schema yet."""
+    """Return whether a document is OpenAPI 3.0, whose schemas are not JSON Schema."""
     return str(document.get("openapi", "3.0")).startswith("3.0")
 
 
 def dialect_of(document: Mapping[str, Any], schema: Any = None) -> Any:
-    """Return the class of validators for a schema of a document. Raise `DocumentError`."""
+    """Return the validator class for a schema of a document. Raise `DocumentError` for a dialect
+    that is not supported.
+    """
     if is_3_0(document):
         return jsonschema_rs.Draft4Validator
     named = schema.get("$schema") if isinstance(schema, Mapping) else None
@@ -87,24 +89,24 @@ def dialect_of(document: Mapping[str, Any], schema: Any = None) -> Any:
 def translate(
     schema: Any, *, drop: str, nullable: bool = True, document: Mapping[str, Any] | None = None
 ) -> Any:
-    """Return a schema of OpenAPI as JSON Schema. `drop` is `readOnly` (requests) or `writeOnly`
-    (responses): properties with this mark are not required, and refused. `nullable`: the schema is
-    one of OpenAPI 3.0. References lead into `document`.
+    """Return an OpenAPI schema as JSON Schema. `drop` is `readOnly` (requests) or `writeOnly`
+    (responses): properties with this mark are not required, and are rejected. `nullable` says that
+    the schema is from OpenAPI 3.0. References refer to `document`.
     """
     marks = Marks(document or {}, drop, is_3_0=nullable)
     return _Translation(marks, nullable=nullable).of(schema)
 
 
 class _Translation:
-    """From schemas of OpenAPI to JSON Schema, for one direction."""
+    """Converts OpenAPI schemas to JSON Schema, for one direction."""
 
     def __init__(self, marks: Marks, *, nullable: bool) -> None:
         self._marks = marks
         self._nullable = nullable
 
     def of(self, schema: Any, left_out: frozenset[str] = NONE) -> Any:
-        """Return a schema as JSON Schema. `left_out` are the properties that the same value has
-        not by another schema.
+        """Return a schema as JSON Schema. `left_out` are the properties that another schema
+        excludes from the same value.
         """
         if not isinstance(schema, Mapping):
             return schema
@@ -132,7 +134,9 @@ class _Translation:
         return _with_null(result) if self._nullable and schema.get("nullable") else result
 
     def _is_needed_behind(self, schema: Mapping[str, Any], hidden: frozenset[str]) -> bool:
-        """Return whether what a reference leads to requires a property that the value has not."""
+        """Return whether the target of a reference requires a property that the value does not
+        have.
+        """
         if not hidden:
             return False
         target = self._marks.target(schema["$ref"])
@@ -157,7 +161,7 @@ class _Translation:
 
 
 def _without_needs(schema: dict[str, Any], hidden: frozenset[str]) -> None:
-    """Remove from a schema's own keywords what needs one of these properties."""
+    """Remove requirements for these properties from a schema's own keywords."""
     if isinstance(schema.get("required"), list):
         schema["required"] = [name for name in schema["required"] if name not in hidden]
         if not schema["required"]:
@@ -173,8 +177,8 @@ def _without_needs(schema: dict[str, Any], hidden: frozenset[str]) -> None:
 
 
 def _as_uri(reference: str) -> str:
-    """Return a reference with what no URI may hold percent-encoded: people write the braces of a
-    path as they are.
+    """Return a reference with characters that are not allowed in URIs percent-encoded, because
+    authors write the braces of a path without encoding.
     """
     return quote(reference, safe="%/#:?@!$&'()*+,;=~")
 
@@ -204,11 +208,11 @@ class Schemas:
         self._compiled: dict[Any, _Compiled] = {}
         self._unfinished: list[_Compiled] = []
         self._below: list[_Compiled] = []
-        """What explains errors at cuts, by number."""
+        """The schemas that explain errors at cuts, by number."""
 
     def resolve(self, schema: Any) -> Mapping[str, Any]:
-        """Return what a `$ref` points to, else the schema itself; from OpenAPI 3.1 on with what
-        stands beside the `$ref`. Raise `DocumentError` for references in a circle.
+        """Return the target of a `$ref`, or else the schema itself. Since OpenAPI 3.1, add the
+        keywords next to the `$ref`. Raise `DocumentError` for circular references.
         """
         followed = []
         while isinstance(schema, Mapping) and "$ref" in schema:
@@ -235,14 +239,14 @@ class Schemas:
         raise DocumentError(f"{reference} points nowhere")
 
     def explaining(self, number: int) -> _Compiled:
-        """Return what explains an error at a cut."""
+        """Return the schema that explains errors at a cut."""
         return self._below[number]
 
     def compile(self, schema: Any, place: str) -> Validate:
-        """Return a function from (value, JSON pointer) to what is wrong; empty when nothing is.
+        """Return a function that returns the violations of a value at a JSON pointer.
 
-        A schema that is but a `$ref` is compiled once. `finish` builds what the functions need.
-        Raise `DocumentError` naming `place` for a dialect that is not served.
+        A schema that consists only of a `$ref` is compiled once. `finish` builds the validators for
+        the functions. Raise `DocumentError` with `place` for a dialect that is not supported.
         """
         is_reference = isinstance(schema, Mapping) and schema.keys() == {"$ref"}
         reference = schema["$ref"] if is_reference else None
@@ -259,9 +263,9 @@ class Schemas:
         return compiled.validate
 
     def finish(self) -> None:
-        """Build one validator for all schemas that were compiled since the last time, because a
-        validator of its own for each would hold all that it refers to: for 1,500 schemas that refer
-        to each other, gigabytes. Raise `DocumentError` naming the place of each wrong one.
+        """Build one validator for all schemas that were compiled since the last call. A separate
+        validator for each would contain everything that it refers to: gigabytes for 1,500 schemas
+        that refer to each other. Raise `DocumentError` with the places of all invalid schemas.
         """
         unfinished, self._unfinished = self._unfinished, []
         try:
@@ -286,7 +290,7 @@ class Schemas:
             raise errors[0] if len(errors) == 1 else DocumentErrors(errors)
 
     def _build(self, several: Sequence[_Compiled]) -> None:
-        for compiled in several:  # which a build that failed has changed
+        for compiled in several:  # a failed build has changed them
             compiled.schema = compiled.uncut
         several, parts = self._cut(several, self._shared_parts(several))
         root = {**_as_properties(several, ()), **parts}
@@ -308,8 +312,9 @@ class Schemas:
     def _cut(
         self, several: Sequence[_Compiled], parts: dict[str, Any]
     ) -> tuple[Sequence[_Compiled], dict[str, Any]]:
-        """Return schemas, and the parts that they refer to, with cuts where explaining a wrong
-        value would have no bound (`specd._engine.document.cuts`), and what explains errors there.
+        """Return schemas, and the parts that they refer to, with cuts where the explanation of a
+        wrong value would have no limit (`specd._engine.document.cuts`). The result includes the
+        schemas that explain errors there.
         """
         schemas = {
             reference: lookup(parts, reference)
@@ -352,12 +357,12 @@ class Schemas:
                 found["components"]["schemas"][steps_of(reference)[2]] = change(schema)
         for compiled in several:
             compiled.schema = cuts.with_deep_references(compiled.schema, deep)
-        for compiled in all_of_them:  # which grows meanwhile
+        for compiled in all_of_them:  # the list grows meanwhile
             compiled.schema = cuts.cut(compiled.schema, depths, number_of)
         return all_of_them, found
 
     def _shared_parts(self, several: Sequence[_Compiled]) -> dict[str, Any]:
-        """Return the parts of the document that schemas refer to, at their places."""
+        """Return the parts of the document that the schemas refer to, at their places."""
         shared: dict[str, Any] = {}
         parts: dict[str, Any] = {"components": {"schemas": shared}}
         if self._has_resources:
@@ -374,7 +379,7 @@ class Schemas:
                 seen.add(reference)
                 name = steps_of(reference)[2] if reference.startswith(SHARED) else ""
                 if name and name not in self._shared:
-                    continue  # the validator names it
+                    continue  # the validator reports it
                 if name and name not in shared:
                     shared[name] = self._shared[name]
                     waiting.append(shared[name])
@@ -385,8 +390,9 @@ class Schemas:
     def _add_elsewhere(
         self, root: dict[str, Any], reference: str, holders: set[tuple[str, ...]]
     ) -> Any:
-        """Put a schema that stands outside of the shared ones, or below what `translate` refuses,
-        at its place, and return it. `holders`: the places of what only holds schemas put before.
+        """Put a schema that is not a shared one, or that is below a part that `translate` rejects,
+        at its place, and return it. `holders` are the places that exist only to contain such
+        schemas.
         """
         try:
             found = self._translate(lookup(self._document, reference))
@@ -395,7 +401,7 @@ class Schemas:
         node = root
         steps = steps_of(reference)
         for number, step in enumerate(steps[:-1], 1):
-            if isinstance(node, list):  # of a schema that was put there before
+            if isinstance(node, list):  # part of a schema that was added before
                 node = node[int(step)]
                 continue
             if step not in node:
@@ -411,7 +417,7 @@ class Schemas:
 
 
 class _Compiled:
-    """One schema of a document, and its place in the validator that is built for many."""
+    """One schema of a document, and its place in the validator that is shared by many schemas."""
 
     __slots__ = (
         *("dialect", "is_explained", "keys", "place"),
@@ -426,11 +432,11 @@ class _Compiled:
         self.place = place
         self.dialect = dialect
         self.keys: tuple[str, ...] = ()
-        """The properties that lead to the schema from the root, the last one first."""
+        """The properties on the path from the root to the schema, in reverse order."""
         self.root: Mapping[str, Any] = {}
         self.validator: Any = None
         self.is_explained = True
-        """Whether the work of saying what is wrong in a value has a bound."""
+        """Whether the work of explaining a wrong value has a limit."""
 
     def validate(self, value: Any, pointer: str) -> tuple[Violation, ...]:
         if self.validator is None:
@@ -438,7 +444,7 @@ class _Compiled:
         if self.validator is None:
             raise DocumentError(f"{self.place}: schema cannot be compiled")
         instance = value
-        for key in self.keys:  # `wrapped`, without a call for each request
+        for key in self.keys:  # like `wrapped`, without a call for each request
             instance = {key: instance}
         if self.validator.is_valid(instance):
             return ()
@@ -450,15 +456,15 @@ class _Compiled:
         return tuple(islice(errors, MAX_VIOLATIONS))
 
     def wrapped(self, value: Any) -> Any:
-        """Return a value at the place of the schema in the validator."""
+        """Return a value wrapped in objects, at the place of the schema in the validator."""
         for key in self.keys:
             value = {key: value}
         return value
 
 
 def _as_properties(several: Sequence[_Compiled], way: tuple[str, ...]) -> dict[str, Any]:
-    """Return an object schema with all schemas as properties, on as many levels as there must be
-    for none to have more than `WIDTH`, because a validator goes through all properties of a level.
+    """Return an object schema with all schemas as properties. It has enough levels that none has
+    more than `WIDTH` properties, because a validator iterates over all properties of a level.
     """
     size = 1
     while size * WIDTH < len(several):
@@ -476,7 +482,7 @@ def _as_properties(several: Sequence[_Compiled], way: tuple[str, ...]) -> dict[s
 
 
 def _merged(held: Any, found: Any) -> Any:
-    """Return a schema with what was put below its place before and is not in it."""
+    """Return a schema together with the schemas that were put below its place before."""
     if isinstance(held, Mapping) and isinstance(found, Mapping):
         only_held = {key: held[key] for key in held.keys() - found.keys()}
         return {key: _merged(held.get(key), it) for key, it in found.items()} | only_held
@@ -492,8 +498,8 @@ def _has(parts: Mapping[str, Any], reference: str) -> bool:
 
 
 def _is_a_resource(compiled: _Compiled) -> bool:
-    """Return whether references in a schema may lead to names in it, which a cut would take away;
-    in draft 4, `id` is such a name.
+    """Return whether references in a schema may refer to names in it, which a cut would remove. In
+    draft 4, `id` is such a name.
     """
     if compiled.schemas.is_3_0:
         return False
@@ -504,7 +510,7 @@ def _is_a_resource(compiled: _Compiled) -> bool:
 
 
 def _names_a_resource(schema: Any) -> bool:
-    """Return whether a schema or a part of it has a name of its own (`$id`, `$anchor`)."""
+    """Return whether a schema or a part of it has a name (`$id`, `$anchor`)."""
     return any(
         isinstance(part, Mapping) and _NAMES_OF_RESOURCES & part.keys()
         for _, part, _ in walk(schema, "schema")
@@ -512,7 +518,9 @@ def _names_a_resource(schema: Any) -> bool:
 
 
 def _parts(schema: Any) -> Iterator[dict[str, Any]]:
-    """Yield a schema and its parts, those below an `$id` aside, which refer to that schema."""
+    """Yield a schema and its parts, except parts below an `$id`, whose references are relative to
+    it.
+    """
     if isinstance(schema, dict) and "$id" not in schema:
         yield schema
         for _, child, _ in children(schema, "schema"):
@@ -520,8 +528,8 @@ def _parts(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def _point_to_defs(schema: Any) -> None:
-    """Change references to shared schemas into ones to `$defs`, because a validator looks only
-    there for schemas with names of their own.
+    """Change references to shared schemas to references to `$defs`, because a validator finds named
+    schemas only there.
     """
     for part in _parts(schema):
         for key in _REFERENCES:
@@ -530,7 +538,7 @@ def _point_to_defs(schema: Any) -> None:
 
 
 def _followed(parts: Mapping[str, Any], schemas: Iterable[Any]) -> list[str]:
-    """Return the references by which schemas, and those that they refer to, lead to parts."""
+    """Return the references to parts in schemas, and in those that they refer to."""
     found: dict[str, None] = {}
     waiting = list(schemas)
     while waiting:
@@ -542,7 +550,9 @@ def _followed(parts: Mapping[str, Any], schemas: Iterable[Any]) -> list[str]:
 
 
 def _references(schema: Any) -> Iterator[str]:
-    """Yield the pointers by which a schema refers to others. `$id` and `$anchor` need none."""
+    """Yield the pointers by which a schema refers to others, without references to `$id` and
+    `$anchor`.
+    """
     for part in _parts(schema):
         for key in _REFERENCES:
             reference = part.get(key)
@@ -553,11 +563,11 @@ def _references(schema: Any) -> Iterator[str]:
 def _errors_of(
     compiled: _Compiled, value: Any, pointer: str, *, is_large: bool, left: int = MAX_FOLLOWED
 ) -> Iterator[Violation]:
-    """Yield the violations of a value that does not fit; of a large one, the first.
+    """Yield the violations of a value that does not fit, or only the first of a large value.
 
-    jsonschema-rs finds all errors before it hands out one, each with a copy of what it is about and
-    once more for every level above: seconds and gigabytes for a megabyte made to be wrong. What
-    lies below a cut is explained only when its violations are asked for.
+    jsonschema-rs finds all errors before it returns one, each with a copy of its value, for every
+    level above: seconds and gigabytes for a megabyte of hostile input. Errors below a cut are
+    explained only when their violations are requested.
     """
     instance = compiled.wrapped(value)
     if is_large:
@@ -570,8 +580,8 @@ def _errors_of(
 def _explained(
     compiled: _Compiled, errors: Iterable[Any], pointer: str, *, is_large: bool, left: int
 ) -> Iterator[Violation]:
-    """Yield the violations of errors, each explained: of a choice, those of one branch. `left`: how
-    many choices in each other are followed further, because each takes the work of a check.
+    """Yield the violations of errors, and those of one branch for a choice. `left` is the number of
+    nested choices to follow, because each takes as much work as a validation.
     """
     explained = set()
     for error in errors:
@@ -594,7 +604,7 @@ def _explained(
 
 
 def _below(compiled: _Compiled, error: Any) -> _Compiled | None:
-    """Return what explains an error at a cut; None for other errors."""
+    """Return the schema that explains an error at a cut, or None for other errors."""
     if error.kind.name != "not":
         return None
     schema = reduce(_part, error.schema_path[:-1], compiled.root)
@@ -626,14 +636,15 @@ def _branches_of(
 ) -> list[Violation]:
     """Return the first violation of each branch of a choice that does not fit.
 
-    A violation at a cut has no more than its place. `_below` has what explains it, and takes as
-    long as checking the value: it may do so for a fixed number of branches at each level.
+    A violation at a cut has only its place. `_below` finds the schema that explains it, but this
+    takes as long as a validation of the value, so it could only be used for a fixed number of
+    branches at each level.
     """
     return [_violation_of(compiled, branch[0], pointer) for branch in branches if branch]
 
 
 def _part(schema: Any, step: Any) -> Any:
-    """Return a part of a schema; jsonschema-rs takes a name of digits for an index."""
+    """Return a part of a schema. jsonschema-rs reports names of digits as indexes."""
     if isinstance(schema, list):
         return schema[step] if isinstance(step, int) and step < len(schema) else {}
     return schema.get(str(step), {}) if isinstance(schema, Mapping) else {}
@@ -648,7 +659,9 @@ def _first_error(validator: Any, value: Any) -> tuple[jsonschema_rs.ValidationEr
 
 
 def _weigh(value: Any, depth: int, left: int) -> int:
-    """Return what remains of `left` after a value's parts, each weighed by depth and length."""
+    """Return `left` minus the weight of a value, the sum of its parts weighted by depth
+    and length.
+    """
     left -= depth
     if isinstance(value, str):
         return left - depth * len(value) // 64
@@ -664,7 +677,7 @@ def _weigh(value: Any, depth: int, left: int) -> int:
 
 
 def _sentence(error: Any) -> str:
-    """Return an error's message without the value, which may be long or secret."""
+    """Return an error's message without the value, because it may be long or secret."""
     template = _SENTENCES.get(error.kind.name, "does not fit the document")
     return template.format_map(_Facts(error.kind.as_dict()))
 

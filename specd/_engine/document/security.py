@@ -1,9 +1,9 @@
 """Authentication, compiled once per operation.
 
-The document names a function for each security scheme, by connexion's extensions
-(`x-bearerInfoFunc` and its kin) or by connexion's variables of the environment; connexion resolves
-it. What calls it per request is here: plain functions that run inside the reading unit, wherever
-the engine runs that, so that a key look-up never blocks the event loop by accident.
+The document names a function for each security scheme, by connexion's extensions (such as
+`x-bearerInfoFunc`) or environment variables, and connexion finds it. This module has the functions
+that call it for each request. They run in the reading unit, wherever the engine runs it, so that
+the look-up of a key does not block the event loop.
 """
 
 from __future__ import annotations
@@ -26,15 +26,18 @@ from specd._engine.http.queries import parse_pairs
 from specd._engine.openapi.structure import resolved
 
 NO_CREDENTIALS = object()
-"""The result of a scheme that the request does not use."""
+"""The result of a scheme for which the request has no credentials."""
 
 Check = Callable[[Context], Any]
-"""From a request to the actor, `NO_CREDENTIALS`, or None for invalid credentials."""
+"""Returns the actor of a request, `NO_CREDENTIALS`, or None for invalid credentials."""
 Call = Callable[..., Any]
-"""A scheme's function: it takes the credentials, and our context as connexion's `request`."""
+"""A scheme's function. Its arguments are the credentials, and our context as connexion's
+`request`.
+"""
 Reading = Callable[[Call], Check]
-"""From a scheme's function to what reads the credentials of a request and calls it. Credentials
-that cannot be read are invalid."""
+"""Returns the function that reads the credentials of a request and calls a scheme's function.
+Malformed credentials are invalid.
+"""
 
 TOKEN_FUNCTION = "x-tokenInfoFunc"
 _WITH_TOKEN = ("oauth2", "openIdConnect")
@@ -42,8 +45,8 @@ _WITH_TOKEN = ("oauth2", "openIdConnect")
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What one kind of scheme reads, and where its function is named: by one of the extensions, or
-    by a variable of the environment.
+    """One kind of scheme: how its credentials are read, and the extensions and the environment
+    variable that can name its function.
     """
 
     reading: Reading
@@ -52,7 +55,7 @@ class _Kind:
 
 
 class _Function(AbstractSecurityHandler):
-    """A function that a document names, as connexion finds it."""
+    """Finds a function that a document names, as connexion does."""
 
     def __init__(self, extension: str, variable: str) -> None:
         self.security_definition_key = extension
@@ -64,13 +67,14 @@ def compile_security(
     schemes: Mapping[str, Mapping[str, Any]],
     place: str,
 ) -> Check | None:
-    """Return one function that authenticates a request by an operation's `security`; None for `[]`.
+    """Return a function that authenticates a request by an operation's `security`, or None for
+    `[]`.
 
-    Alternatives are tried in the document's order. All schemes of one must hold, and the actor is
-    the first one's. The function raises `Unauthenticated` when no alternative holds, and
-    `InsufficientScope` when one would hold with more scopes. `{}`, in any position, holds for a
-    request that has credentials of no scheme. Raise `DocumentError` for a scheme that is unknown or
-    not served, or names no function.
+    Alternatives are tried in the document's order. All schemes of an alternative must succeed, and
+    the actor comes from the first. The function raises `Unauthenticated` if no alternative
+    succeeds, and `InsufficientScope` if one only lacks scopes. `{}`, in any position, accepts a
+    request without credentials. Raise `DocumentError` for a scheme that is unknown or not
+    supported, or that names no function.
     """
     if not requirements:
         return None
@@ -109,8 +113,8 @@ def compile_security(
 
 
 def start_security(document: Mapping[str, Any], settings: Any) -> None:
-    """Pass the settings to each security function of a document that has `__specd_start__`, which
-    raises `SettingsError` if the service cannot be served with them.
+    """Pass the settings to the method `__specd_start__` of each security function that has it. The
+    method raises `SettingsError` if the service cannot be served with them.
     """
     schemes = document.get("components", {}).get("securitySchemes", {})
     operations = [each for item in document["paths"].values() for each in item.values()]
@@ -129,8 +133,8 @@ def _named(node: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _is_somebody(actor: Any) -> bool:
-    """Return whether the result of a scheme is an actor. False, 0 and an empty text are none, so
-    that a function may compare the credentials and return the result.
+    """Return whether the result of a scheme is an actor. False, 0 and an empty text are not, so
+    that a function can return the result of a comparison of credentials.
     """
     return actor is not NO_CREDENTIALS and (bool(actor) or isinstance(actor, Mapping))
 
@@ -138,7 +142,7 @@ def _is_somebody(actor: Any) -> bool:
 def query_keys(
     requirements: Sequence[Mapping[str, Any]], schemes: Mapping[str, Mapping[str, Any]]
 ) -> frozenset[str]:
-    """Return the names of a query that are an operation's credentials."""
+    """Return the names of query parameters that are credentials of an operation."""
     used = [schemes[name] for each in requirements for name in each if name in schemes]
     return frozenset(scheme["name"] for scheme in used if scheme.get("in") == "query")
 
@@ -161,7 +165,7 @@ def _compile_check(scheme: Mapping[str, Any], scopes: tuple[str, ...]) -> Check:
             return None if actor is not NO_CREDENTIALS else actor
         granted = _scopes_of(actor)
         if granted is None and takes_scopes:
-            return actor  # the function has looked at them itself
+            return actor  # the function has checked them itself
         if not validate(list(scopes), granted or []):
             raise InsufficientScope(scopes)
         return actor
@@ -180,7 +184,7 @@ def _find(
 
 
 def _keywords(function: Callable[..., Any]) -> Collection[str]:
-    """Return which of connexion's optional keywords a security function takes."""
+    """Return the optional keywords of connexion that a security function accepts."""
     parameters = inspect.signature(function).parameters
     if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
         return ("request", "required_scopes")
@@ -188,8 +192,8 @@ def _keywords(function: Callable[..., Any]) -> Collection[str]:
 
 
 def _calls(function: Callable[..., Any], scopes: tuple[str, ...]) -> Call:
-    """Return `function` with our context as connexion's optional keyword `request`, and with the
-    scopes as `required_scopes` where it takes them.
+    """Return a function that calls `function` with our context as connexion's keyword `request`,
+    and with the scopes as `required_scopes`, if it accepts these keywords.
     """
     for each in (function, type(function).__call__):
         if inspect.iscoroutinefunction(each) or inspect.isgeneratorfunction(each):
@@ -203,7 +207,9 @@ def _calls(function: Callable[..., Any], scopes: tuple[str, ...]) -> Call:
 
 
 def _with_scopes(function: Call, scopes: tuple[str, ...]) -> Call:
-    """Return `function` with the scopes that an operation requires, a list of its own each time."""
+    """Return a function that calls `function` with a new list of the scopes that an operation
+    requires.
+    """
 
     def call(*credentials: Any, **others: Any) -> Any:
         return function(*credentials, required_scopes=list(scopes), **others)
@@ -217,8 +223,8 @@ def has_scopes(required: Collection[str], granted: Collection[str]) -> bool:
 
 
 def _scopes_of(actor: Any) -> list[str] | None:
-    """Return the scopes in what a function says about a token, as connexion finds them: in `scope`
-    or `scopes`, a list or a text (RFC 7662, section 2.2). None where it says nothing about them.
+    """Return the scopes in the result of a function, as connexion finds them: a list or a text in
+    `scope` or `scopes` (RFC 7662, section 2.2). Return None if it has none of these.
     """
     if not isinstance(actor, Mapping):
         return None
@@ -227,7 +233,7 @@ def _scopes_of(actor: Any) -> list[str] | None:
 
 
 def _kind_of(scheme: Mapping[str, Any]) -> _Kind:
-    """Return how a scheme's credentials are read. Raise `DocumentError` for one not served."""
+    """Return the kind of a scheme. Raise `DocumentError` for an unsupported scheme."""
     kind = scheme["type"]
     if kind == "oauth2":
         return _Kind(_bearer, (TOKEN_FUNCTION,), "TOKENINFO_FUNC")
@@ -247,7 +253,7 @@ def _kind_of(scheme: Mapping[str, Any]) -> _Kind:
 
 
 def _authorization(scheme: str) -> Reading:
-    """Return what reads the credentials of an HTTP scheme (RFC 9110, section 11.4)."""
+    """Return the reading of an HTTP scheme's credentials (RFC 9110, section 11.4)."""
     wanted = scheme.encode("latin-1")
 
     def reading(call: Call) -> Check:
@@ -281,7 +287,7 @@ def _basic(call: Call) -> Check:
 
 
 def _key(find: Callable[[Context], str | None]) -> Reading:
-    """Return what reads an API key, which is there where `find` finds it."""
+    """Return the reading of an API key, which `find` finds in a request."""
 
     def reading(call: Call) -> Check:
         def check(ctx: Context) -> Any:
@@ -318,8 +324,8 @@ _KEYS: Mapping[str, Callable[[str], Reading]] = {
 
 
 def _challenge(scheme: Mapping[str, Any]) -> str:
-    """Return what a client that lacks credentials is told (RFC 9110, section 11.6.1). For a key
-    there is no scheme in the registry: `ApiKey` names where the key is looked for.
+    """Return the challenge for clients without credentials (RFC 9110, section 11.6.1). There is no
+    registered scheme for keys, so `ApiKey` names the place of the key.
     """
     if scheme["type"] == "http":
         name = str(scheme["scheme"]).capitalize()
@@ -332,4 +338,6 @@ def _challenge(scheme: Mapping[str, Any]) -> str:
 
 
 _PLAIN = " !#$&'()*+,/:;<=>?@[]^`{|}"
-"""What may stand in a quoted text of a header as it is, besides letters and digits."""
+"""The characters that need no encoding in a quoted text of a header, in addition to letters and
+digits.
+"""

@@ -1,4 +1,4 @@
-"""What a handler has to look like, and where it is written."""
+"""The required signature of a handler, and the place of its definition."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from specd._engine.errors import SourceLocation
 
 
 def wanted(operation: Operation, name: str) -> str:
-    """Return the first line of a handler that takes what a request may send:
-    `def list_tasks(ctx, *, limit, cursor=None)`.
+    """Return the first line of a handler for an operation: `def list_tasks(ctx, *, limit,
+    cursor=None)`.
     """
     return f"def {name}({', '.join(arguments_of(operation))})"
 
 
 def arguments_of(operation: Operation, types: Mapping[str, str] | None = None) -> list[str]:
-    """Return what a handler takes: `ctx`, `*`, `limit`, `cursor=None`. With types, and in their
-    order, it is `limit: int` and `cursor: str | None = None`.
+    """Return the parameters of a handler: `ctx`, `*`, `limit`, `cursor=None`. With types, they have
+    the order of `types`, and are `limit: int` and `cursor: str | None = None`.
     """
     optional = operation.optional
     if types is None:
@@ -39,7 +39,9 @@ def _or_none(kind: str) -> str:
 
 
 def spot_of(function: Callable[..., Any]) -> SourceLocation | None:
-    """Return where a function is defined, below its decorators. None if Python does not know."""
+    """Return the place of a function's definition, after its decorators, or None if it is
+    unknown.
+    """
     function = inspect.unwrap(function)
     try:
         file = inspect.getsourcefile(function)

@@ -1,12 +1,13 @@
-"""From the texts of one parameter to its value: the styles of OpenAPI, which are RFC 6570's forms.
+"""The styles of OpenAPI, by which texts of parameters become values. They are the forms of RFC
+6570.
 
-OpenAPI 3.2.0, section 4.12.3 "Style Values" (3.0.4 and 3.1.2 have the same without `cookie`). What
-separates values is looked for before their percent-encoding is taken away, so that a value may hold
-it too. Most clients encode the commas of a query as well, so where there is no bare one, `%2C`
-separates. The combinations that the specification calls "n/a" are refused when the document is
-compiled. Arrays and objects inside others, which RFC 6570 leaves undefined, are JSON, as Swagger UI
-writes them. `deepObject` is no form of RFC 6570's: there, all is read as the clients of large
-services write it, with brackets for each level (`a[b][c]=1`, `a[]=1`, `a[0]=1`).
+OpenAPI 3.2.0, section 4.12.3 "Style Values" (3.0.4 and 3.1.2 have the same without `cookie`).
+Values are separated before they are percent-decoded, so that a value may contain an encoded
+separator. Most clients also encode the commas in a query, so if there is no unencoded comma, `%2C`
+is the separator. The combinations that the specification calls "n/a" are refused when the document
+is compiled. Nested arrays and objects, which RFC 6570 leaves undefined, are JSON, as Swagger UI
+writes them. `deepObject` is not a form of RFC 6570. It is read as clients of large services write
+it, with brackets for each level (`a[b][c]=1`, `a[]=1`, `a[0]=1`).
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from specd._engine.errors import DocumentError, invalid
 from specd._engine.http.guard import decode_percent, decode_text, load_json, pointer_step, unquote
 
 RawTexts = Mapping[str, Sequence[bytes]]
-"""What was sent by name, with the percent-encoding as it came."""
+"""The sent values by name, with their percent-encoding."""
 Read = Callable[[RawTexts], Any]
-"""From everything sent in one place to one parameter's value, or `MISSING`."""
+"""Returns the value of one parameter from all texts of one place, or `MISSING`."""
 Text = Callable[[bytes, str], str]
-"""From a raw value, and a JSON pointer, to text. Raises `InvalidRequest`."""
+"""Returns the text of a raw value at a JSON pointer. Raises `InvalidRequest`."""
 
 STYLES: Mapping[str, frozenset[str]] = {
     "path": frozenset(("matrix", "label", "simple")),
@@ -36,11 +37,13 @@ STYLES: Mapping[str, frozenset[str]] = {
 }
 """The styles of each place."""
 DEFAULT_STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
-"""What is meant where a parameter names no style."""
+"""The styles of parameters without `style`."""
 DEEPEST = 32
-"""How many levels a `deepObject` may have below the first."""
+"""The maximum number of levels of a `deepObject` below the first."""
 _REPEATING = ("form", "cookie")
-"""Styles whose pairs are those of their place, so that a value may spread over several."""
+"""Styles whose pairs are the pairs of their place, so that one value may consist of
+several pairs.
+"""
 
 INTEGER = re.compile(r"-?[0-9]{1,400}")
 _NUMBER = re.compile(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][-+]?[0-9]{1,3})?")
@@ -56,7 +59,9 @@ _DOT = re.compile(rb"\.")
 
 
 def scalar(text: str, kinds: Kinds) -> Any:
-    """Return `text` as the first of integer, number and boolean that fits, else as text."""
+    """Return `text` as an integer, a number or a boolean, whichever is allowed and fits first, or
+    else as text.
+    """
     if "integer" in kinds and INTEGER.fullmatch(text):
         return int(text)
     if "number" in kinds and _NUMBER.fullmatch(text):
@@ -70,22 +75,23 @@ def scalar(text: str, kinds: Kinds) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the value of one parameter or field is written."""
+    """The notation of the value of a parameter or field."""
 
     name: str
     explode: bool
 
     @property
     def repeats(self) -> bool:
-        """Whether each item of an array comes under the parameter's name again."""
+        """Whether each item of an array is sent under the repeated name of the parameter."""
         return self.explode and self.name in _REPEATING
 
 
 def one_or_list(
     read: Callable[..., Any], items: Kinds, takes: Callable[[Any], bool]
 ) -> Callable[..., Any]:
-    """Return what reads a value that may be a list or a single one. A single one that does not fit
-    is the only item of a list, as RFC 6570 writes a list of one.
+    """Return a function that reads a value that may be a list or a single value. A single value
+    that does not fit becomes the only item of a list, because RFC 6570 writes a list of one item in
+    this way.
     """
 
     def read_one_or_list(*sent: Any) -> Any:
@@ -99,8 +105,8 @@ def one_or_list(
 
 
 def style_of(node: Mapping[str, Any], where: str, place: str) -> Style:
-    """Return the style of a parameter, header or encoding. Raise `DocumentError` for one that its
-    place does not have.
+    """Return the style of a parameter, header or encoding. Raise `DocumentError` for a style that
+    is not allowed in its place.
     """
     name = node.get("style", DEFAULT_STYLES[where])
     if name not in STYLES[where]:
@@ -126,17 +132,19 @@ def check_style(style: Style, shape: Shape, place: str) -> None:
 
 
 def from_query(raw: bytes, pointer: str) -> str:
-    """Return a value of a query or a form as text (WHATWG URL, section 5.1)."""
+    """Return the text of a value in a query or a form (WHATWG URL, section 5.1)."""
     return decode_text(unquote(raw.replace(b"+", b" ")), pointer)
 
 
 def from_reserved(raw: bytes, pointer: str) -> str:
-    """Return a value with `allowReserved`, where a plus sign is one (RFC 6570, section 3.2.3)."""
+    """Return the text of a value with `allowReserved`, in which a plus sign is not a space (RFC
+    6570, section 3.2.3).
+    """
     return decode_text(unquote(raw), pointer)
 
 
 def from_header(raw: bytes, pointer: str) -> str:
-    """Return a header's value as text, which has no percent-encoding."""
+    """Return the text of a header's value, which has no percent-encoding."""
     return raw.decode("latin-1")
 
 
@@ -147,7 +155,7 @@ TEXTS: Mapping[str, Text] = {
     "form": from_reserved,
     "cookie": decode_text,
 }
-"""How a place writes text; cookies by their style."""
+"""The decoding of texts in each place, and of cookies by their style."""
 
 
 def compile_read(
@@ -158,8 +166,8 @@ def compile_read(
     where: str,
     is_foreign: Callable[[str], bool] = lambda _: False,
 ) -> Read:
-    """Return the function from what was sent in a place to the value of one parameter; names that
-    are `is_foreign` belong to others.
+    """Return the function that reads the value of one parameter from the texts of its place. Names
+    for which `is_foreign` is true belong to other parameters.
     """
     reader = _Reader(name, style, shape, text, where, is_foreign)
     if style.name == "deepObject":
@@ -177,7 +185,7 @@ def compile_read(
 
 
 class _Reader:
-    """Reads one parameter; its methods are the ways of writing it."""
+    """Reads one parameter. Each public method reads one notation."""
 
     def __init__(
         self,
@@ -203,19 +211,19 @@ class _Reader:
         self._may_encode_commas = where == "query" and style.name == "form"
 
     def one(self, sent: RawTexts) -> Any:
-        """A single text: `blue`, `blue,black`, `R,100,G,200`, exploded `R=100,G=200`."""
+        """Read a single text: `blue`, `blue,black`, `R,100,G,200`, exploded `R=100,G=200`."""
         raw = self._last(sent)
         return MISSING if raw is None else self._value(raw)
 
     def repeated(self, sent: RawTexts) -> Any:
-        """`color=blue&color=black`."""
+        """Read `color=blue&color=black`."""
         raws = sent.get(self._name)
         if raws is None:
             return MISSING
         return self._array(raws) if len(raws) > 1 else self._single_or(self._array, raws)
 
     def spread(self, sent: RawTexts) -> Any:
-        """`R=100&G=200`: each property under its own name."""
+        """Read `R=100&G=200`, with each property under its own name."""
         shape = self._shape
         if shape.scalars and self._name in sent and self._name not in shape.properties:
             return scalar(self._decode(sent[self._name][-1]), shape.scalars)
@@ -227,7 +235,7 @@ class _Reader:
         return self._object(found.items()) if found else MISSING
 
     def deep(self, sent: RawTexts) -> Any:
-        """`color[R]=100&color[G]=200`."""
+        """Read `color[R]=100&color[G]=200`."""
         start = self._name + "["
         found = [
             (name[len(start) : -1].split("]["), raws)
@@ -240,7 +248,7 @@ class _Reader:
         return MISSING if raws is None else self._innermost(raws, self._shape)
 
     def _nested(self, sent: Iterable[tuple[list[str], Sequence[bytes]]], shape: Shape) -> Any:
-        """Return the value of what was sent under names of one or more steps."""
+        """Return the value of texts whose names have one or more steps."""
         parts: dict[str, list[tuple[list[str], Sequence[bytes]]]] = {}
         values: dict[str, Sequence[bytes]] = {}
         for (step, *others), raws in sent:
@@ -267,7 +275,7 @@ class _Reader:
         return scalar(self._decode(raws[-1]), shape.scalars)
 
     def label(self, sent: RawTexts) -> Any:
-        """`.blue`, `.blue,black`, exploded `.blue.black` and `.R=100.G=200`."""
+        """Read `.blue`, `.blue,black`, exploded `.blue.black` and `.R=100.G=200`."""
         raw = self._last(sent)
         if raw is None:
             return MISSING
@@ -276,7 +284,9 @@ class _Reader:
         return self._value(raw[1:])
 
     def matrix(self, sent: RawTexts) -> Any:
-        """`;color=blue`, `;color=blue,black`, exploded `;color=blue;color=red`, `;R=100;G=200`."""
+        """Read `;color=blue`, `;color=blue,black`, exploded `;color=blue;color=red`,
+        `;R=100;G=200`.
+        """
         raw = self._last(sent)
         if raw is None:
             return MISSING
@@ -310,10 +320,10 @@ class _Reader:
         elif len(parts) % 2 == 0:
             names = (self._decode(part) for part in parts[::2])
             return self._object(zip(names, parts[1::2], strict=True))
-        return scalar(self._decode(raw), shape.scalars)  # no object: the schema says so
+        return scalar(self._decode(raw), shape.scalars)  # not an object: validation reports it
 
     def _single_or(self, otherwise: Callable[[Sequence[bytes]], Any], raws: Sequence[bytes]) -> Any:
-        """Return the value of a text that may be one scalar, or the only item."""
+        """Return the value of a text that may be a scalar, or the only item of a list."""
         if not self._shape.scalars:
             return otherwise(raws)
         return scalar(self._decode(raws[0]), self._shape.scalars)
@@ -326,7 +336,7 @@ class _Reader:
         return {name: self._inner(raw, kinds(name)) for name, raw in pairs}
 
     def _inner(self, raw: bytes, kinds: Kinds) -> Any:
-        """Return an item or a property; one that can only be an array or an object is JSON."""
+        """Return an item or a property. If it can only be an array or an object, it is JSON."""
         text = self._decode(raw)
         if is_composite(kinds):
             return load_json(text.encode(), self._pointer)
@@ -355,8 +365,8 @@ def cookie_pairs(header: bytes) -> dict[str, list[bytes]]:
 
 
 def _cookie_name(raw: bytes) -> str:
-    """Return a cookie's name as text. A character that no name of a cookie may hold comes as UTF-8,
-    or percent-encoded, as RFC 6570 writes it.
+    """Return a cookie's name as text. Characters that are not allowed in it are sent as UTF-8, or
+    percent-encoded as in RFC 6570.
     """
     if raw.isascii() and b"%" not in raw:
         return raw.decode("ascii")
@@ -369,10 +379,10 @@ def _cookie_name(raw: bytes) -> str:
 
 
 def with_ampersands(cookies: RawTexts) -> RawTexts:
-    """Return cookies of which a value may go on with `&name=value`.
+    """Return cookies, with values that contain `&name=value` split.
 
-    RFC 6570's form separates with an ampersand, cookies with a semicolon: OpenAPI 3.2.0, appendix
-    D, says that neither is right for exploded values, so both are read.
+    Forms of RFC 6570 are separated by ampersands, and cookies by semicolons. According to OpenAPI
+    3.2.0, appendix D, neither is right for exploded values, so both are read.
     """
     pairs: dict[str, list[bytes]] = {}
     for name, values in cookies.items():
@@ -386,7 +396,7 @@ def with_ampersands(cookies: RawTexts) -> RawTexts:
 
 
 def names_of(name: str, style: Style, shape: Shape) -> frozenset[str]:
-    """Return the names that a parameter has on the wire. An object that is spread has those of its
+    """Return the names under which a parameter is sent. An exploded object has the names of its
     properties.
     """
     if style.repeats and shape.is_object:
@@ -396,5 +406,5 @@ def names_of(name: str, style: Style, shape: Shape) -> frozenset[str]:
 
 
 def is_deep(name: str, starts: tuple[str, ...]) -> bool:
-    """Return whether a name is `object[property]`, of an object whose names begin so."""
+    """Return whether a name is `object[property]` and begins with one of `starts`."""
     return name.endswith("]") and name.startswith(starts)

@@ -1,7 +1,7 @@
-"""Whether the defaults and examples of a document fit their schemas.
+"""Checks whether the defaults and examples of a document fit their schemas.
 
-All are checked at once, as the properties of one object. Only when they do not fit, each is checked
-alone, for what is wrong with it.
+All are checked together, as the properties of one object. If they do not fit, each is checked
+alone, to find the mistakes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from specd._engine.openapi.wording import child, did_you_mean
 
 Node = Mapping[str, Any]
 _REQUEST, _ANSWER, _EITHER = ("readOnly",), ("writeOnly",), ("", "readOnly", "writeOnly")
-"""What `Schemas` drops for a value of a request, of an answer, or of one or the other."""
+"""The marks that `Schemas` drops for a value of a request, of a response, or of either."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value of a document and the schema that it is for."""
+    """A value in a document, and its schema."""
 
     noun: str
     at: Steps
@@ -37,11 +37,11 @@ class _Value:
 
 
 def find_faults(checked: Checked, *, has_examples: bool) -> Iterator[DocumentError]:
-    """Yield what is wrong with the defaults, and with `has_examples` with the examples too.
+    """Yield the mistakes in defaults, and with `has_examples` also those in examples.
 
-    OpenAPI 3.0 demands that a default is of the schema's type (3.0.4, section 4.8.24.1), and the
-    rest is recommended, as in JSON Schema 2020-12: only examples are checked as thoroughly. A value
-    whose schema is wrong itself is passed over.
+    OpenAPI 3.0 requires that a default has the schema's type (3.0.4, section 4.8.24.1). Other rules
+    are recommendations, as in JSON Schema 2020-12, and are checked only with `has_examples`. A
+    value whose schema has a mistake is skipped.
     """
     latest = in_latest(checked.content)
     if latest is not checked.content:
@@ -60,7 +60,9 @@ def find_faults(checked: Checked, *, has_examples: bool) -> Iterator[DocumentErr
 
 
 def find_unfit_choices(checked: Checked) -> Iterator[DocumentError]:
-    """Yield an error for each schema that lists values of which none fits its other keywords."""
+    """Yield an error for each `enum` or `const` whose values all contradict the schema's other
+    keywords.
+    """
     latest = in_latest(checked.content)
     if latest is not checked.content:
         checked = Checked(latest)
@@ -84,7 +86,7 @@ def find_unfit_choices(checked: Checked) -> Iterator[DocumentError]:
 
 
 def _whole(value: Any) -> Any:
-    """Return a number without a fraction as an integer, which is equal to it in JSON."""
+    """Return a number without a fraction as an integer, because they are equal in JSON."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -137,7 +139,7 @@ def _examples_of(checked: Checked, at: Steps, node: Node) -> Iterator[tuple[Step
 
 
 def _json_of(text: str) -> Any:
-    """Return what a text is in JSON; the text itself, if it is none."""
+    """Return the value of a JSON text, or the text itself if it is not JSON."""
     try:
         return json.loads(text)
     except ValueError:
@@ -145,12 +147,12 @@ def _json_of(text: str) -> Any:
 
 
 def _is_text_of(media_type: str, value: Any) -> bool:
-    """Return whether an example is the text of a body that is no JSON, such as XML."""
+    """Return whether an example is the text of a body that is not JSON, such as XML."""
     return isinstance(value, str) and "json" not in media_type and not media_type.startswith("text")
 
 
 def _drops_at(at: Steps) -> tuple[str, ...]:
-    """Return what is dropped for a value at a place: the properties of the other direction."""
+    """Return the marks that are dropped for a value at a place: those of the other direction."""
     if at[0] == "components":
         where, start = at[1], 1
     else:
@@ -165,7 +167,7 @@ def _drops_at(at: Steps) -> tuple[str, ...]:
 
 
 class _Compilers:
-    """Compiles the schemas of values, for each direction when it is first needed."""
+    """Compiles the schemas of values, for each direction on first use."""
 
     def __init__(self, content: Node) -> None:
         self._content = content
@@ -173,7 +175,7 @@ class _Compilers:
 
     @cached_property
     def _sound(self) -> Node:
-        """The document without the shared schemas that are wrong themselves."""
+        """The document without shared schemas that have mistakes."""
         components = self._content.get("components")
         shared = components.get("schemas") if isinstance(components, Mapping) else None
         sound = {}
@@ -205,7 +207,7 @@ class _Compilers:
         return validate is not None and not validate(together, "")
 
     def faults(self, value: _Value) -> list[DocumentError]:
-        """Return what is wrong with one value in the direction in which least is."""
+        """Return the mistakes of one value, in the direction with the fewest."""
         least: list[DocumentError] | None = None
         for drop in value.drops:
             validate = self._compile(value.schema, drop)
@@ -218,7 +220,7 @@ class _Compilers:
 
 
 _FAILURES = (DocumentError, AttributeError, TypeError, ValueError, LookupError, RecursionError)
-"""What the compilation of a schema with a mistake may raise."""
+"""The exceptions that the compilation of a schema with a mistake may raise."""
 
 
 def _fault_of(value: _Value, violation: Violation) -> DocumentError:
@@ -236,8 +238,8 @@ def _fault_of(value: _Value, violation: Violation) -> DocumentError:
 
 
 def _nearest(violation: Violation) -> Violation:
-    """Return the violation itself, or that of the branch that is nearest to the value: furthest is
-    one of another type, nearest one that fits but for something deep inside.
+    """Return the violation itself, or that of the branch that is nearest to the value. A branch
+    with a different type is furthest, and a branch whose violation is deepest is nearest.
     """
     branches = [_nearest(branch) for branch in violation.facts.get("context", ())]
     depth = violation.path.count("/")
