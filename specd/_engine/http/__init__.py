@@ -1,1 +1,1 @@
-"""Bytes: what no parser may see, and multipart bodies."""
+"""HTTP on the level of bytes: dangerous input, bodies, headers, connections."""

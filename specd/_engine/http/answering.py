@@ -1,4 +1,4 @@
-"""An answer on its way to the client, as ASGI messages."""
+"""ASGI messages of responses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LINGER_SECONDS = 2.0
 
 
 def raw_headers(headers: Headers) -> RawHeaders:
-    """Headers as they go out, made once."""
+    """Return headers as they are sent. They are encoded once."""
     return tuple((name.lower().encode("ascii"), value.encode("ascii")) for name, value in headers)
 
 
@@ -30,7 +30,7 @@ def start(
     extra: Headers,
     standing: RawHeaders,
 ) -> Message:
-    """Return the head of an answer; `standing` are the headers that every answer has."""
+    """Return the start message of a response. `standing` are the headers of every response."""
     headers.extend(standing)
     is_kept = False
     if response.status not in _BODILESS:
@@ -49,10 +49,10 @@ def start(
 
 
 async def linger(receive: Receive) -> None:
-    """Throw away the rest of a body that nobody read, for a short while and a bounded size.
+    """Discard the rest of a body that was not read, for a limited time and size.
 
-    The answer has gone out and the connection is about to close; closing it at once would reset it,
-    and a client that is still writing might never see the answer.
+    The response has been sent and the connection is about to close. If it closed immediately, it
+    would be reset, and a client that is still writing might not receive the response.
     """
     size = 0
     try:

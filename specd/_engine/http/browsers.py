@@ -1,8 +1,8 @@
-"""What browsers add to a request, and what follows: no page of another site changes anything here.
+"""Prevents pages of other sites from changing data, by the headers that browsers add to requests.
 
-Whatever page makes a browser send a request, the browser adds the cookies and HTTP credentials that
-it keeps (CSRF). It also says where the request came from: by `Sec-Fetch-Site` (W3C Fetch Metadata)
-and `Origin` (the Fetch standard), which no page can set. Other clients send neither.
+A browser adds its stored cookies and HTTP credentials to requests of any page (CSRF). It also adds
+the source of the request: in `Sec-Fetch-Site` (W3C Fetch Metadata) and `Origin` (the Fetch
+standard), which pages cannot set. Other clients send neither.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _PROMPTING = frozenset(("basic", "digest", "negotiate", "ntlm"))
 
 
 class Origins:
-    """Whose pages may change things: the public address's, the request's own host's, and those of
-    `cors` and of the origins that the operator allows. All are origins, such as
+    """The origins whose pages may send changes: those of the public address and of the request's
+    own host, those of `cors`, and those that the operator allows. An origin is, for example,
     `https://pay.example`.
     """
 
@@ -44,10 +44,10 @@ class Origins:
         self._scheme = f"{scheme}://".encode("ascii")
 
     def check(self, headers: Mapping[bytes, bytes]) -> None:
-        """Raise `ForeignOrigin` for a request that a page of another origin made a browser send.
+        """Raise `ForeignOrigin` if a browser sent the request for a page of another origin.
 
-        `Origin: null`, of a sandboxed frame or after a redirect, is nobody's origin. Pages that may
-        send no credentials are refused only if the browser has added some.
+        `Origin: null`, from a sandboxed frame or after a redirect, is never allowed. Pages that may
+        not send credentials are refused only if the browser has added some.
         """
         origin = headers.get(b"origin")
         site = headers.get(b"sec-fetch-site")
@@ -71,13 +71,15 @@ class Origins:
 
 
 def _has_credentials_of_browser(headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether a request has credentials that a browser may have added to it by itself."""
+    """Return whether a request has credentials that a browser may have added automatically."""
     scheme = headers.get(b"authorization", b"").partition(b" ")[0].decode("latin-1")
     return b"cookie" in headers or scheme.lower() in _PROMPTING
 
 
 def is_browser(headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether a browser sent this; over plain HTTP only its name shows that."""
+    """Return whether a browser sent the request. Over plain HTTP, only the user agent
+    shows this.
+    """
     return (
         any(name in headers for name in _METADATA)
         or b"text/html" in headers.get(b"accept", b"")
@@ -86,8 +88,9 @@ def is_browser(headers: Mapping[bytes, bytes]) -> bool:
 
 
 def without_browser_challenge(response: Response) -> Response:
-    """Return the answer without a challenge that makes browsers prompt for credentials, which they
-    would store and send with the requests of any page. `Session` is none of their schemes.
+    """Return the response with challenges that do not make browsers prompt for credentials, which
+    they would store and send with requests of any page. Browsers do not support the scheme
+    `Session`.
     """
     response.headers = tuple(
         (name, _quiet(value) if name.lower() == "www-authenticate" else value)

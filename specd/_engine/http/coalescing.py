@@ -1,9 +1,10 @@
-"""Answers of one turn of the event loop that go out together.
+"""Writes responses of one turn of the event loop together.
 
-A write to a socket wakes whoever sleeps at its other end, and that costs the writer several times
-what a write to somebody awake costs. Where many connections are busy, one turn of the loop answers
-many requests. The first answer goes out at once. Answers that follow it closely wait for the end of
-the turn, so that their readers are woken once. An answer that took long waits for nobody.
+A write to a socket wakes a reader that is sleeping at the other end, which costs the writer several
+times more than a write to a running reader. If many connections are busy, one turn of the loop
+responds to many requests. The first response is written immediately. Responses that follow it
+closely wait for the end of the turn, so that their readers are woken once. A response that took
+long does not wait.
 """
 
 from __future__ import annotations
@@ -13,18 +14,20 @@ from time import perf_counter
 from typing import Any
 
 CLOSE_S = 0.0001
-"""How closely a write has to follow the one before to wait."""
+"""A write waits if it follows the previous one within this time."""
 WAIT_S = 0.0003
-"""How long writes wait at most, and one request more."""
+"""The longest time that writes wait, plus the time of one request."""
 MAX_BYTES = 64 * 1024
-"""What waits on one connection at most: beyond it, the transport has to know how much there is."""
+"""The maximum size that waits on one connection. More must be written, because the transport
+controls the flow by the size of its buffer.
+"""
 
 PIECE = 256 * 1024
-"""How much is given to the transport at a time."""
+"""The size of the pieces that are passed to the transport."""
 
 
 class Coalescer:
-    """The transports of one event loop that hold something back."""
+    """The transports of one event loop that have waiting writes."""
 
     __slots__ = ("_holding", "_is_called", "_loop", "last", "since")
 
@@ -33,12 +36,12 @@ class Coalescer:
         self._holding: list[CoalescingTransport] = []
         self._is_called = False
         self.last = 0.0
-        """When something was last written."""
+        """The time of the last write."""
         self.since = 0.0
-        """Since when something waits."""
+        """The time since which writes have been waiting."""
 
     def hold(self, transport: CoalescingTransport, now: float) -> None:
-        """Let `transport` write what it holds at the end of this turn."""
+        """Flush `transport` at the end of this turn."""
         if not self._holding:
             self.since = now
         self._holding.append(transport)
@@ -47,7 +50,7 @@ class Coalescer:
             self._loop.call_soon(self._end_turn)
 
     def flush(self) -> None:
-        """Write all that waits, in its order."""
+        """Flush all waiting transports in order."""
         holding, self._holding = self._holding, []
         for transport in holding:
             transport.flush()
@@ -58,9 +61,9 @@ class Coalescer:
 
 
 class CoalescingTransport(asyncio.Transport):
-    """A transport that writes through another one, at once or at the end of the turn.
+    """A transport that writes to another transport, immediately or at the end of the turn.
 
-    Everything else is the other's. What is held back goes out before the connection closes.
+    All other calls are passed on. Waiting data are written before the connection closes.
     """
 
     __slots__ = ("_coalescer", "_held", "_size", "_transport")
@@ -100,18 +103,18 @@ class CoalescingTransport(asyncio.Transport):
             coalescer.flush()
 
     def flush(self) -> None:
-        """Write what is held back."""
+        """Write the waiting data."""
         if not self._held:
             return
         held, self._held, self._size = self._held, [], 0
         self._write(held[0] if len(held) == 1 else b"".join(held))
 
     def _write(self, data: Any) -> None:
-        """In pieces, because the transport keeps the whole of a piece until its last byte is gone:
-        of a large answer that is read slowly, what has been read is let go.
+        """Write data in pieces. The transport keeps a piece until its last byte is sent, so the
+        parts of a large response that a slow client has read can be freed.
         """
         for start in range(0, len(data), PIECE):
-            if self._transport.is_closing():  # uvloop raises where the peer has gone
+            if self._transport.is_closing():  # uvloop raises if the peer has disconnected
                 return
             self._transport.write(data if len(data) <= PIECE else data[start : start + PIECE])
 

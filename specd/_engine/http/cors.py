@@ -1,7 +1,7 @@
-"""Which pages can read the answers of a service: CORS (Fetch standard, section 3.3).
+"""CORS (Fetch standard, section 3.3): the pages that can read the responses of a service.
 
-A browser gives an answer of another origin to a page only if the answer allows it. Before a request
-that a form could not send, it asks with OPTIONS, without credentials: the preflight request.
+A browser passes a response from another origin to a page only if the response allows it. Before a
+request that a form could not send, it sends OPTIONS without credentials: the preflight request.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ALWAYS_READABLE = frozenset(
     (b"cache-control", b"content-language", b"content-length", b"content-type", b"expires",
      b"last-modified", b"pragma")
 )  # fmt: skip
-"""The headers of an answer that each page can read (Fetch, section 2.2.2)."""
+"""The headers of a response that every page can read (Fetch, section 2.2.2)."""
 _NEVER_READABLE = frozenset((b"set-cookie", b"set-cookie2"))
 _NOT_EXPOSED = _ALWAYS_READABLE | _NEVER_READABLE | {b"vary"}
 _TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -27,10 +27,11 @@ _EXPOSE_HEADERS = b"access-control-expose-headers"
 
 
 class Sharing:
-    """The CORS headers of a service's answers.
+    """The CORS headers of a service's responses.
 
-    `standing` are those of every answer. If an answer `varies`, a request with an Origin needs
-    `share` as well. `is_on`: pages of some other origin can read the answers.
+    `standing` are those of every response. If responses `varies`, the response to a request with an
+    Origin also needs `share`. `is_on` says whether pages of any other origin can read the
+    responses.
     """
 
     __slots__ = ("_cors", "_exposed", "_has_any", "_names", "is_on", "standing", "varies")
@@ -58,20 +59,20 @@ class Sharing:
         return self._names if self._cors.credentials else frozenset()
 
     def names(self, origin: bytes) -> bool:
-        """Return whether the answer to this origin names it."""
+        """Return whether the response to this origin names it."""
         return origin.lower() in self._names
 
     def includes(self, origin: bytes | None) -> bool:
-        """Return whether pages of an origin can read the answers."""
+        """Return whether pages of an origin can read the responses."""
         return self._has_any or (origin is not None and self.names(origin))
 
     def share(self, asked: Mapping[bytes, bytes], answer: list[tuple[bytes, bytes]]) -> None:
-        """Add the headers to an answer with which the page that asked can read it.
+        """Add the headers to a response that allow the requesting page to read it.
 
         `asked` are the headers of the request, with an Origin.
         """
         names = {name for name, _ in answer}
-        if _ALLOW_ORIGIN in names:  # the handler shares its answer itself
+        if _ALLOW_ORIGIN in names:  # the handler shares its response itself
             return
         origin = asked[b"origin"]
         if not self.names(origin):
@@ -89,11 +90,12 @@ class Sharing:
     def preflight(
         self, asked: Mapping[bytes, bytes], methods: Collection[str] = ()
     ) -> tuple[tuple[str, str], ...]:
-        """Return the headers, besides those of `share`, of the answer to a preflight request.
+        """Return the headers of the response to a preflight request, in addition to those of
+        `share`.
 
-        `methods` are those of the path. The one that is asked for is allowed even if it is none of
-        them, as are all headers: the request itself is then refused with an error that the page can
-        read. Pages that cannot read it get no headers.
+        `methods` are those of the path. The requested method is allowed even if it is not one of
+        them, and so are all headers, because the request itself is then refused with an error that
+        the page can read. Pages that cannot read responses get no headers.
         """
         if not self.includes(asked[b"origin"]):
             return ()
@@ -113,7 +115,7 @@ class Sharing:
 
 
 def is_preflight(method: str, headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether a browser asks with OPTIONS whether a page can send a request."""
+    """Return whether a request is a preflight request."""
     return (
         method == "OPTIONS" and b"origin" in headers and b"access-control-request-method" in headers
     )

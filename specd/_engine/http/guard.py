@@ -1,8 +1,8 @@
-"""Refuses inputs that break frameworks, before anything parses them.
+"""Rejects inputs that break frameworks, before anything parses them.
 
-Sizes, encodings, nesting, number length, duplicate keys, NUL and lone surrogates, in bodies,
-headers, paths, queries and form fields. Every check is linear in the input. Common requests pass by
-a few C-level scans; only what looks unusual takes the exact, slower way.
+It checks sizes, encodings, nesting, the length of numbers, duplicate keys, NUL and lone surrogates,
+in bodies, headers, paths, queries and form fields. Every check is linear in the input. Common
+requests need a few scans in C. Only unusual ones need the exact, slower check.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ MAX_VALUES = 50_000
 MAX_STEP = 100
 Sent = Sequence[tuple[bytes, bytes]]
 
-# A header that means something else to the next reader when it comes twice (RFC 9112 section 6.3,
-# request smuggling), or of which a service takes exactly one.
+# Headers that other readers may interpret differently if they are repeated (RFC 9112 section 6.3,
+# request smuggling), or of which a service accepts exactly one.
 SINGLE = frozenset(
     (b"host", b"content-length", b"transfer-encoding", b"content-type", b"authorization")
 )
 
 _KEY = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"[ \t\r\n]*+(:?)', re.DOTALL)
-# Only such a run can hold an integer that orjson would turn into a float, or an overlong number.
-_LONG_NUMBER = b"0" * 19  # once all digits are zeros: a regular expression takes 20 times as long
+# Only such a run can contain an integer that orjson would turn into a float, or an overlong number.
+_LONG_NUMBER = b"0" * 19  # when all digits are zeros; a regex takes 20 times as long
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _ESCAPED_CONTROL = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{},"'))
-NUL, BACKSLASH, PERCENT = b"\0\\%"  # numbers, which `in` looks for ten times as fast
+NUL, BACKSLASH, PERCENT = b"\0\\%"  # integers, which `in` finds ten times as fast
 _NO_NAME = re.compile(r"[^A-Za-z0-9-]")  # within RFC 9110, section 5.6.2
 _NO_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # RFC 9110, section 5.5
 WITH_NUL = "must not hold a NUL character"
@@ -49,10 +49,11 @@ _BAD_PERCENT = re.compile(rb"%(?![0-9a-fA-F]{2})")
 
 
 def check_headers(raw: Sent, mapped: dict[bytes, bytes] | None = None) -> dict[bytes, bytes]:
-    """Request headers as one mapping, names in lower case, repeated ones joined by a comma.
-    `mapped` is `dict(raw)`, where the caller has it already.
+    """Return request headers as one mapping, with lower-case names and repeated headers joined by
+    commas. `mapped` is `dict(raw)`, if the caller has it already.
 
-    Raise `HeadersTooLarge`; `InvalidRequest` for NUL, repeats of `SINGLE` and a doubtful framing.
+    Raise `HeadersTooLarge`, or `InvalidRequest` for NUL, repeated headers of `SINGLE`, and
+    ambiguous framing.
     """
     headers = dict(raw) if mapped is None else mapped
     if len(headers) != len(raw):
@@ -86,8 +87,8 @@ _FRAMING = frozenset(("connection", "content-length", "transfer-encoding"))
 
 
 def check_answer_headers(headers: Iterable[tuple[str, str]]) -> None:
-    """Raise `ValueError` for a header that cannot go out, would be read as several, or frames the
-    answer, which only the server may do.
+    """Raise `ValueError` for a header that cannot be sent, that would be read as several headers,
+    or that frames the response, which only the server may do.
     """
     for name, value in headers:
         if name.lower() in _FRAMING:
@@ -106,7 +107,7 @@ def check_target(path: bytes, query: bytes) -> None:
 
 
 def check_host(headers: Sent, target: bytes, version: str) -> None:
-    """Raise `InvalidRequest` unless a request names its host clearly (RFC 9112, section 3.2)."""
+    """Raise `InvalidRequest` unless a request names exactly one host (RFC 9112, section 3.2)."""
     hosts = [value.lower() for name, value in headers if name == b"host"]
     if len(hosts) != 1 and (hosts or version == "1.1"):
         raise invalid("/header/Host", "must be sent once")
@@ -117,7 +118,9 @@ def check_host(headers: Sent, target: bytes, version: str) -> None:
 
 
 def decode_percent(raw: bytes, pointer: str) -> str:
-    """Return a path segment as text. Raise `InvalidRequest` unless it is percent-encoded UTF-8."""
+    """Return a path segment as text. Raise `InvalidRequest` unless it is valid percent-encoded
+    UTF-8.
+    """
     if PERCENT in raw:
         if _BAD_PERCENT.search(raw):
             raise invalid(pointer, "holds a malformed percent-encoding")
@@ -126,12 +129,13 @@ def decode_percent(raw: bytes, pointer: str) -> str:
 
 
 def unquote(raw: bytes) -> bytes:
-    """Return what `urllib.parse.unquote_to_bytes` does, eight times as fast for well-formed input.
+    """Return the result of `urllib.parse.unquote_to_bytes`, eight times as fast for well-formed
+    input.
 
-    Quoted-printable escapes differ from percent-encoding in their sign alone, and their decoder is
-    written in C: a MiB of `%41a` takes 8 ms where the regular expression takes 100 ms. A malformed
-    escape stays as it is (WHATWG); urllib, which splits at each percent sign, would need 80 MiB and
-    most of a second for one MiB of them.
+    Quoted-printable escapes differ from percent-encoding only in their sign, and their decoder is
+    written in C: a MiB of `%41a` takes 8 ms, compared with 100 ms for the regular expression.
+    Malformed escapes are not changed (WHATWG). urllib, which splits at each percent sign, would
+    need 80 MiB and almost a second for one MiB of them.
     """
     if _BAD_PERCENT.search(raw):
         return _ENCODED.sub(_decode_run, raw)
@@ -156,9 +160,9 @@ def decode_text(raw: bytes, pointer: str) -> str:
 def load_json(raw: bytes, pointer: str = "/body") -> Any:
     """Return `raw` as a JSON value (RFC 8259).
 
-    Raise `InvalidRequest` for anything but UTF-8, nesting over 64, numbers over 400 characters
-    or not finite, duplicate keys, NUL and lone surrogates in strings, over 50,000 values. Integers
-    of any size are exact.
+    Raise `InvalidRequest` for text that is not UTF-8, nesting deeper than 64, numbers that are
+    longer than 400 characters or not finite, duplicate keys, NUL or lone surrogates in strings, or
+    more than 50,000 values. Integers of any size are exact.
     """
     containers = raw.count(b"[") + raw.count(b"{")
     if containers > MAX_DEPTH or raw.count(b",") + containers > MAX_VALUES:
@@ -166,14 +170,14 @@ def load_json(raw: bytes, pointer: str = "/body") -> Any:
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        if "infinity" in error.msg:  # or an integer that is only too long for orjson
+        if "infinity" in error.msg:  # or an integer that is too long only for orjson
             return _load_exactly(raw, pointer)
         raise _not_json(raw, error, pointer) from None
     if BACKSLASH in raw and _ESCAPED_CONTROL.search(raw):
         return _load_exactly(raw, pointer)
     if type(value) is dict or type(value) is list:
         colons = raw.count(b":")
-        # Each key has one colon, so this many leave no room for other keys.
+        # Each key has one colon, so there are no colons left for other keys.
         is_flat = not colons or (type(value) is dict and colons == len(value))
         keys, has_float = (colons, True) if is_flat else _measure(value)
         if has_float and raw.translate(_ZEROS).count(_LONG_NUMBER):
@@ -186,8 +190,8 @@ def load_json(raw: bytes, pointer: str = "/body") -> Any:
 
 
 def load_object(raw: bytes, pointer: str) -> dict[str, Any]:
-    """Return `raw` as a JSON object. Raise `InvalidRequest` as `load_json` does, and for a value of
-    another type.
+    """Return `raw` as a JSON object. Raise `InvalidRequest` as `load_json` does, and for values of
+    other types.
     """
     value = load_json(raw, pointer)
     if not isinstance(value, dict):
@@ -206,12 +210,14 @@ def _not_json(raw: bytes, error: json.JSONDecodeError, pointer: str) -> InvalidR
 
 
 def _check_structure(raw: bytes, pointer: str) -> None:
-    """Nesting and number of values, counted outside strings, in whatever `raw` is."""
+    """Raise `InvalidRequest` for too much nesting or too many values, counted outside strings.
+    `raw` does not have to be valid JSON.
+    """
     structure = raw
-    if BACKSLASH in raw:  # an escaped quote ends no string
+    if BACKSLASH in raw:  # an escaped quote does not end a string
         structure = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     structure = structure.translate(None, _NOT_STRUCTURE)
-    # Between two commas stand two strings at most, a key and its value.
+    # There are at most two strings between two commas: a key and its value.
     too_many = structure.count(b'"') > 4 * (MAX_VALUES + 1)
     if not too_many:
         structure = b"".join(structure.split(b'"')[::2])
@@ -221,13 +227,13 @@ def _check_structure(raw: bytes, pointer: str) -> None:
         raise invalid(pointer, f"holds more than {MAX_VALUES} values")
     steps = structure.translate(_STEPS, b",")
     if steps.count(1) < len(steps) / 2:
-        return  # more closed than opened: no JSON, which the decoder refuses
+        return  # more closed than opened: not JSON, which the decoder rejects
     if max(accumulate(memoryview(steps).cast("b")), default=0) > MAX_DEPTH:
         raise invalid(pointer, f"is nested deeper than {MAX_DEPTH} levels")
 
 
 def _measure(value: Any) -> tuple[int, bool]:
-    """Return how many keys a JSON value has in all, and whether it has a float."""
+    """Return the total number of keys in a JSON value, and whether it contains a float."""
     keys, has_float = 0, False
     containers = [value]
     while containers:
@@ -246,7 +252,9 @@ def _measure(value: Any) -> tuple[int, bool]:
 
 
 class _Exact:
-    """The slow, exact decoder: stdlib json with a hook at every place where it is lax."""
+    """The slow, exact decoder: the standard library's json, with hooks wherever it is too
+    tolerant.
+    """
 
     def __init__(self, pointer: str) -> None:
         self.pointer = pointer
@@ -293,7 +301,7 @@ def _load_exactly(raw: bytes, pointer: str) -> Any:
 
 
 def check_text(value: Any, pointer: str) -> None:
-    """Raise `InvalidRequest` for a NUL or a lone surrogate in any string of a JSON value."""
+    """Raise `InvalidRequest` if any string of a JSON value contains NUL or a lone surrogate."""
     steps: list[str] = []
     message = _bad_text(value, steps)
     if message is not None:
@@ -302,7 +310,9 @@ def check_text(value: Any, pointer: str) -> None:
 
 
 def _bad_text(value: Any, steps: list[str]) -> str | None:
-    """Return the fault of the first bad string in `value`; `steps` gets its place, last first."""
+    """Return the fault of the first bad string in `value`, or None. Append the steps of its place
+    to `steps`, in reverse order.
+    """
     if isinstance(value, str):
         if "\0" in value:
             return WITH_NUL
@@ -329,5 +339,5 @@ def _bad_text(value: Any, steps: list[str]) -> str | None:
 
 
 def pointer_step(key: object) -> str:
-    """Return one step of a JSON pointer (RFC 6901), no longer than is good for an error message."""
+    """Return one step of a JSON pointer (RFC 6901), truncated for error messages."""
     return str(key).replace("~", "~0").replace("/", "~1")[:MAX_STEP]

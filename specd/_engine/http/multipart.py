@@ -1,8 +1,9 @@
 """`multipart/form-data` (RFC 7578), read strictly and in linear time.
 
-The body must be what a browser or an SDK writes: each part with a `Content-Disposition` that names
-its field, and a last boundary. General MIME parsers accept more, at a cost for each part.
-`parse_parts` reads a body that is in memory, `PartStream` one that is still arriving.
+The body must have the form that browsers and SDKs write: each part has a `Content-Disposition` that
+names its field, and there is a last boundary. General MIME parsers accept more, but cost more for
+each part. `parse_parts` reads a body in memory, and `PartStream` reads a body that is still
+arriving.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _DISPOSITION = re.compile(
 _OPTION = re.compile(
     rb';[ \t]*([A-Za-z*-]++)=(?:"((?:[^"\\]|\\.)*+)"|([^\s";]*+))', re.DOTALL
 )  # fmt: skip
-# Browsers and urllib3 write a backslash as it is, so that one may stand before the closing quote.
+# Browsers and urllib3 do not escape backslashes, so there may be one before the closing quote.
 _RAW_NAME = re.compile(rb'form-data; *name="([^"]*+)"', re.IGNORECASE)
 _ESCAPE = re.compile(rb"\\(.)|%(22|0[aAdD])", re.DOTALL)
 _PERCENT = re.compile(rb"%(22|0[aAdD])")
@@ -36,9 +37,8 @@ _PLAIN = frozenset((b"7bit", b"8bit", b"binary"))
 
 
 class Head(NamedTuple):
-    """The head of a part. `file_name` is None for a part that is no file, and
-    may be empty; `media_type` is what the client called it. `headers` are all of it, by names in
-    lower case.
+    """The head of a part. `file_name` may be empty, and is None for a part that is not a file.
+    `media_type` comes from the client. `headers` are all headers, by lower-case names.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Head(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One part: the field it belongs to, its bytes, and its head."""
+    """A part: the name of its field, its bytes, and its head."""
 
     name: str
     content: bytes
@@ -56,7 +56,9 @@ class Part(NamedTuple):
 
 
 def parse_parts(raw: bytes, content_type: str, *, limit: int) -> list[Part]:
-    """Return the parts of a body. Raise `InvalidRequest` for a malformed one or over `limit`."""
+    """Return the parts of a body. Raise `InvalidRequest` for a malformed body or more than `limit`
+    parts.
+    """
     delimiter = _delimiter_of(content_type)
     body = b"\r\n" + raw
     if body.count(delimiter) > limit + 1:
@@ -68,7 +70,7 @@ def parse_parts(raw: bytes, content_type: str, *, limit: int) -> list[Part]:
 
 
 class _Place(Enum):
-    """Where in a body the next byte stands."""
+    """The place of the next byte in a body."""
 
     BEFORE = 1
     HEAD = 2
@@ -77,9 +79,9 @@ class _Place(Enum):
 
 
 class PartStream:
-    """The parts of a body whose bytes arrive piece by piece; holds no more than a piece.
+    """The parts of a body that arrives piece by piece. It keeps at most one piece in memory.
 
-    Takes the bodies that `parse_parts` takes. Raise `InvalidRequest` as that does.
+    It accepts the same bodies as `parse_parts`, and raises the same errors.
     """
 
     def __init__(self, content_type: str, *, limit: int) -> None:
@@ -90,7 +92,9 @@ class PartStream:
         self._buffer = bytearray(b"\r\n")
 
     def feed(self, data: bytes) -> Iterator[Head | bytes]:
-        """Yield what these bytes complete: the `Head` of a part, then pieces of its content."""
+        """Yield the items that these bytes complete: the `Head` of a part, then pieces of its
+        content.
+        """
         buffer, delimiter = self._buffer, self._delimiter
         buffer += data
         while self._place is not _Place.AFTER:
@@ -116,14 +120,16 @@ class PartStream:
         buffer.clear()
 
     def end(self) -> None:
-        """Raise unless the last boundary has arrived."""
+        """Raise `InvalidRequest` unless the last boundary has arrived."""
         if self._place is _Place.HEAD and self._buffer.startswith(b"--"):
             self._place = _Place.AFTER
         if self._place is not _Place.AFTER:
             raise _malformed("the last boundary is missing")
 
     def _take_head(self) -> Head | None:
-        """Return the head of the next part; None before it is whole, or where none follows."""
+        """Return the head of the next part, or None if it is not complete yet or there are no more
+        parts.
+        """
         buffer = self._buffer
         if buffer.startswith(b"--"):
             self._place = _Place.AFTER
@@ -162,7 +168,7 @@ def _part(chunk: bytes) -> Part:
 
 
 def _head(text: bytes) -> Head:
-    """Parse what is between a boundary and a part's content."""
+    """Parse the bytes between a boundary and a part's content."""
     padding, _, lines = text.partition(b"\r\n")
     if padding.strip(b" \t") or len(lines) > MAX_PART_HEAD:
         raise _malformed("a part has no proper head")
@@ -187,7 +193,9 @@ def _head(text: bytes) -> Head:
 
 
 def _file_name(options: dict[bytes, bytes]) -> str | None:
-    """Return the name of a part's file. What is not UTF-8 in it is replaced: it only names."""
+    """Return the name of a part's file, or None. Bytes that are not UTF-8 are replaced, because the
+    name is only a label.
+    """
     extended = options.get(b"filename*")
     if extended is not None:  # RFC 8187; RFC 7578 forbids it, and urllib3 1 writes it
         charset, _, value = extended.decode("latin-1").partition("''")
@@ -200,5 +208,7 @@ def _file_name(options: dict[bytes, bytes]) -> str | None:
 
 
 def _unescape(escape: re.Match[bytes]) -> bytes:
-    """Return a character after a backslash (RFC 822), or one that browsers percent-encode."""
+    """Return the character after a backslash (RFC 822), or a character that browsers
+    percent-encode.
+    """
     return escape[1] if escape[1] is not None else bytes.fromhex(escape[2].decode("ascii"))

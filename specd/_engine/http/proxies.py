@@ -1,8 +1,8 @@
 """The client of a request behind trusted proxies.
 
-A proxy appends the address of its own client to `X-Forwarded-For`, so the list is read from its
-end: as far back as each hop is a trusted proxy, and to the first that is none. The headers of an
-untrusted peer are ignored. `Forwarded` (RFC 7239) is not read.
+A proxy appends the address of its client to `X-Forwarded-For`, so the list is read from its end, up
+to the first hop that is not a trusted proxy. The headers of an untrusted peer are ignored.
+`Forwarded` (RFC 7239) is not read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ _FOR, _PROTO = b"x-forwarded-for", b"x-forwarded-proto"
 
 
 class TrustedProxies:
-    """Addresses, networks (`10.0.0.0/8`), and `unix` for peers on a Unix socket."""
+    """Trusted proxies: addresses, networks (`10.0.0.0/8`), and `unix` for peers on a Unix
+    socket.
+    """
 
     def __init__(self, names: Iterable[str]) -> None:
         names = tuple(names)
@@ -30,8 +32,8 @@ class TrustedProxies:
         self._trusts = lru_cache(maxsize=_SEEN)(self._is_trusted)
 
     def seen_through(self, scope: Scope) -> Scope:
-        """Return the ASGI scope with the `client` and `scheme` that a trusted proxy reports; the
-        same scope where the peer is not trusted or reports nothing readable.
+        """Return the ASGI scope with the `client` and `scheme` that a trusted proxy reports. Return
+        the same scope if the peer is not trusted or reports nothing valid.
         """
         peer = scope["client"][0] if scope.get("client") else ""
         if not self._trusts(peer):
@@ -46,8 +48,8 @@ class TrustedProxies:
         return {**scope, **changes} if changes else scope
 
     def client_of(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
-        """Return the last hop that is no trusted proxy; before a hop that is no address, the proxy
-        that reported it.
+        """Return the last hop that is not a trusted proxy. If a hop is not an address, return the
+        proxy that reported it.
         """
         if not self._trusts_anybody or not self._trusts(peer):
             return peer
@@ -73,9 +75,9 @@ class TrustedProxies:
 
 @lru_cache(maxsize=_SEEN)
 def network_of_client(address: str, prefix4: int = 32, prefix6: int = 64) -> str:
-    """Return the network of an address, by the lengths of its prefix in IPv4 and IPv6, or the text
-    itself where it is no address. By default it is what counts as one client: an IPv4 address, or
-    64 bits of IPv6, of which one owner has all addresses.
+    """Return the network of an address, with the given prefix lengths in IPv4 and IPv6, or the text
+    itself if it is not an address. The defaults are the unit that counts as one client: an IPv4
+    address, or a /64 network in IPv6, because it belongs to one owner.
     """
     parsed = _parse(address)
     if parsed is None:
@@ -85,7 +87,9 @@ def network_of_client(address: str, prefix4: int = 32, prefix6: int = 64) -> str
 
 
 def _parse_hop(hop: bytes) -> str | None:
-    """Return an address of `X-Forwarded-For` without the port that some proxies add."""
+    """Return an address of `X-Forwarded-For` without the port that some proxies add, or None if it
+    is not an address.
+    """
     text = hop.strip().decode("latin-1")
     if text.startswith("["):
         text = text[1:].partition("]")[0]

@@ -1,7 +1,6 @@
-"""Queries and forms in their URL encoding, and what a query may hold where a service takes it
-literally (`Service.strict_queries`): parameters that the operation documents, and once what takes
-one value. A filter that is misspelled, or of which the last value wins, lists the wrong things and
-says so nowhere.
+"""URL-encoded queries and forms, and the strict check of queries (`Service.strict_queries`): only
+documented parameters are allowed, and those with a single value only once. Otherwise a misspelled
+filter, or one whose last value wins, would list the wrong items without an error.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from specd._engine.http.guard import decode_text, pointer_step, unquote
 
 MAX_QUERY_FIELDS = 1000
 MAX_NAMED = 20
-"""How many names of a query an error lists."""
+"""The maximum number of names that an error lists."""
 LONGEST_COMPARED = 64
-"""The longest name, in characters, that is compared with those of the document."""
+"""The maximum length of a name, in characters, that is compared with those of the document."""
 
 Pairs = Mapping[str, Sequence[str]]
 
@@ -26,7 +25,8 @@ Pairs = Mapping[str, Sequence[str]]
 def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
     """Return the values in `application/x-www-form-urlencoded` bytes by name (WHATWG URL, 5).
 
-    Raise `InvalidRequest` for anything that is not UTF-8, holds NUL, or has over 1,000 fields.
+    Raise `InvalidRequest` for text that is not UTF-8 or contains NUL, or for more than 1,000
+    fields.
     """
     pairs: dict[str, list[str]] = {}
     if not raw:
@@ -48,9 +48,9 @@ def parse_pairs(raw: bytes, where: str) -> dict[str, list[str]]:
 
 
 def parse_raw_pairs(raw: bytes, where: str) -> dict[str, list[bytes]]:
-    """Return what `parse_pairs` does, the values with their percent-encoding as it came.
+    """Return the same as `parse_pairs`, but with the percent-encoded values.
 
-    Raise `InvalidRequest` for a name that is not UTF-8 or holds NUL.
+    Raise `InvalidRequest` for a name that is not UTF-8 or contains NUL.
     """
     pairs: dict[str, list[bytes]] = {}
     for field in filter(None, raw.split(b"&")):
@@ -63,7 +63,7 @@ def parse_raw_pairs(raw: bytes, where: str) -> dict[str, list[bytes]]:
 def find_violations(
     query: Pairs, unknown: AbstractSet[str], *, known: AbstractSet[str], single: AbstractSet[str]
 ) -> list[Violation]:
-    """Return violations for the first names of a query that are unknown or wrongly repeated."""
+    """Return violations for the first names of a query that are unknown or must not be repeated."""
     found = chain(_of_unknown(unknown, known), _of_repeated(query, single))
     return list(islice(found, MAX_NAMED))
 

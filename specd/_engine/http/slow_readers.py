@@ -1,9 +1,9 @@
-"""Ends the connections of clients that do not read their answers.
+"""Ends the connections of clients that do not read their responses.
 
-uvicorn waits for them for ever, with the answer in memory and the connection open. Here one timer
-per process checks all connections now and then, so that a request costs nothing more. There are
-also bounds for what all clients together, and those of one user, leave unread: beyond them, the
-connection that has been full longest ends.
+uvicorn waits for them forever, with the response in memory and the connection open. Here, one timer
+per process checks all connections periodically, so that a request has no extra cost. There are also
+limits for the unread data of all clients, and of each user. If they are exceeded, the connection
+that has been full longest is ended.
 """
 
 from __future__ import annotations
@@ -20,22 +20,25 @@ import structlog
 
 log = structlog.get_logger("specd.slow_readers")
 LEAST_BYTES = 16 * 1024
-"""What a client takes of an answer within the deadline, or all that is left of it."""
+"""The size in bytes that a client must read within the deadline, unless less remains."""
 DEADLINES = 6
-"""Within so many deadlines it takes the whole of an answer that is larger than that."""
+"""The number of deadlines within which a client must read a complete larger response."""
 MAX_UNREAD = 32 * 1024 * 1024
-"""Bytes that all clients of the process together may leave unread."""
+"""The maximum unread bytes of all clients of the process."""
 MAX_OF_ONE = MAX_UNREAD // 4
-"""Bytes that all connections of one user may leave unread, so that nobody fills the process."""
+"""The maximum unread bytes of all connections of one user, so that one user cannot exhaust the
+process.
+"""
 READER = "specd.reader"
-"""Key of the ASGI scope: a function that takes the reader of the answer."""
+"""The key of the ASGI scope with a function to which the reader of the response is passed."""
 LOOKS = 4
-"""How often a connection is checked within the deadline."""
+"""The number of checks of a connection within the deadline."""
 
 
 class Connection(Protocol):
-    """A connection that is checked. `reader`: the client of its answer; `drains`: how often a full
-    buffer has become empty enough to go on; `exchanges`: how many have begun.
+    """A connection that is checked. `reader` is the client of its response. `drains` is the number
+    of times that a full buffer was drained, and `exchanges` the number of exchanges that have
+    begun.
     """
 
     transport: asyncio.Transport
@@ -46,8 +49,8 @@ class Connection(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """When a connection last went forward, and how it stood then. `whole`: what was unread of the
-    exchange when it was first looked at.
+    """The time of the last progress of a connection, and its state then. `whole` is the size that
+    was unread at the first check of the exchange.
     """
 
     at: float
@@ -58,7 +61,7 @@ class _Mark:
 
 
 class SlowReaders:
-    """Watches `connections`, a living collection, as long as there are any."""
+    """Checks `connections`, a collection that changes, while there are any."""
 
     def __init__(
         self,
@@ -75,14 +78,16 @@ class SlowReaders:
         self._full: dict[Connection, None] = {}
 
     def note_full(self, connection: Connection) -> None:
-        """Note that the connection's buffer is full, because its client reads too slowly."""
+        """Record that the connection's buffer is full, because its client reads too slowly."""
         self._full[connection] = None
         its = [each for each in self._full if each.reader == connection.reader]
         self._end_oldest(its, MAX_OF_ONE)
         self._end_oldest(list(self._full), MAX_UNREAD)
 
     def _end_oldest(self, waiting: list[Connection], most: int) -> None:
-        """Until the others have no more unread than that; the last one has just become full."""
+        """End the oldest connections until the unread data of the others are at most `most`. The
+        last one, which has just become full, is not ended.
+        """
         sizes = [each.transport.get_write_buffer_size() for each in waiting]
         unread = sum(sizes)
         for each, size in zip(waiting[:-1], sizes, strict=False):
@@ -93,11 +98,11 @@ class SlowReaders:
             unread -= size
 
     def note_drained(self, connection: Connection) -> None:
-        """Note that the connection's buffer has room again, or that the connection has ended."""
+        """Record that the connection's buffer has room again, or that the connection has ended."""
         self._full.pop(connection, None)
 
     def watch(self) -> None:
-        """Check from now on, because there is a connection."""
+        """Start the checks, because there is a connection."""
         if self._timer is None:
             self._timer = self._loop.call_later(self._deadline_s / LOOKS, self._look)
 
@@ -113,7 +118,7 @@ class SlowReaders:
             self.watch()
 
     def _waiting(self, now: float) -> Iterator[tuple[Connection, _Mark]]:
-        """Yield connections with something unread, and how they stood when they last progressed."""
+        """Yield connections with unread data, and their state at their last progress."""
         for connection in self._connections:
             unread = connection.transport.get_write_buffer_size()
             if not unread:
@@ -132,7 +137,7 @@ class SlowReaders:
 
 
 def _reset(transport: asyncio.Transport) -> None:
-    """Close at once, and have the kernel forget what is unread too."""
+    """Close the connection immediately, and discard unread data in the kernel too."""
     with suppress(OSError, AttributeError):
         at_once = struct.pack("ii", 1, 0)
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)

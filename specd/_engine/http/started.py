@@ -1,6 +1,6 @@
-"""Coroutines that are started without a task, because most end without having waited for anything.
+"""Coroutines that are started without a task, because most end without waiting for anything.
 
-asyncio does so from Python 3.12 on (`eager_task_factory`).
+asyncio can do this since Python 3.12 (`eager_task_factory`).
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Any
 
 @types.coroutine
 def in_a_task() -> Generator[None, None, None]:
-    """Wait for one turn of the event loop: a coroutine that was started without a task goes on in
-    one, as `asyncio.timeout` demands.
+    """Wait for one turn of the event loop. A coroutine that was started without a task then
+    continues in a task, which `asyncio.timeout` requires.
     """
     yield
 
 
 @types.coroutine
 def go_on(started: Any, pending: Any) -> Generator[Any, Any, Any]:
-    """Wait for the rest of a coroutine that was started; `pending` is what it waits for. Return its
-    result.
+    """Run the rest of a coroutine that was started and return its result. `pending` is the object
+    that it is waiting for.
     """
     while True:
         try:

@@ -1,1 +1,3 @@
-"""A mock: a document is served without handlers, by its examples and by values of its schemas."""
+"""Mocks: documents are served without handlers, with their examples and values for their
+schemas.
+"""

@@ -1,8 +1,8 @@
-"""The answers of a mock: which of an operation's documented ones, and with what content.
+"""The responses of a mock: chooses one of an operation's documented responses, and its content.
 
-A client chooses by `Accept` (RFC 9110, section 12.5.1) and by `Prefer` (RFC 7240): `code=404` an
-answer by its status, `example=NAME` one of its examples, `dynamic=true` values made anew for each
-request. `Preference-Applied` names the preferences that were followed; others are ignored.
+A client chooses by `Accept` (RFC 9110, section 12.5.1) and by `Prefer` (RFC 7240): `code=404`
+chooses a response by its status, `example=NAME` an example, and `dynamic=true` new values for each
+request. `Preference-Applied` names the preferences that were applied. Others are ignored.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ log = structlog.get_logger("specd.mock")
 _PREFERENCE = re.compile(r'\s*([\w!#$%&\'*+.^`|~-]+)\s*(?:=\s*("(?:[^"\\]|\\.)*"|[^\s,;"]*))?')
 _STATUS = re.compile("[1-5][0-9]{2}")
 _CONCRETE = {"text": "text/plain", "image": "image/png"}
-"""Where a document names a range, the media type of an answer; of others JSON."""
+"""The media types of responses for ranges in a document. It is JSON for other ranges."""
 _BODILESS = (204, 205, 304)
 Resolve = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""From an object of the document to what it refers to."""
+"""Returns the target of a reference in the document."""
 MAX_IN_HEADER = 2000
 _OF_THE_SERVER = frozenset(
     ("connection", "content-encoding", "content-length", "content-type", "date",
      "keep-alive", "proxy-connection", "trailer", "transfer-encoding", "upgrade")
 )  # fmt: skip
-"""Headers that say how an answer is sent, whatever a document has of them."""
+"""Headers that describe how a response is sent. Those in a document are ignored."""
 _EVENT_FIELDS = {"event", "id", "retry", "data"}
 
 
 class NotAcceptable(ProblemException):
-    """The operation has no answer of a media type that the client accepts."""
+    """The operation has no response in a media type that the client accepts."""
 
     def __init__(self, offered: list[str]) -> None:
         super().__init__(
@@ -71,9 +71,10 @@ class NotAcceptable(ProblemException):
 
 
 def preferences_of(header: str | None) -> dict[str, str]:
-    """Return the preferences of a `Prefer` header by their names in lower case, the first of each.
+    """Return the preferences of a `Prefer` header by their lower-case names. The first of each name
+    counts.
 
-    Parameters of a preference are left out (RFC 7240, section 2).
+    Parameters of preferences are ignored (RFC 7240, section 2).
     """
     found: dict[str, str] = {}
     for preference in re.findall(r'(?:[^,"]|"(?:[^"\\]|\\.)*")+', header or ""):
@@ -87,7 +88,7 @@ def preferences_of(header: str | None) -> dict[str, str]:
 
 
 class Answers:
-    """The mocked answers of one document."""
+    """The mocked responses of one document."""
 
     def __init__(self, document: Mapping[str, Any], values: Values) -> None:
         self._document = document
@@ -109,8 +110,8 @@ class Answers:
         return answer
 
     def refusal(self, operation_id: str, error: Exception) -> Response | None:
-        """Return the documented answer to a request that an operation refuses, if there is one.
-        What was wrong is in a header, as Prism has it.
+        """Return the documented response to a request that an operation refuses, or None. A header
+        contains the mistakes, as in Prism.
         """
         if not isinstance(error, ProblemException) or isinstance(error, NotAcceptable):
             return None
@@ -140,8 +141,8 @@ class Answers:
         return found
 
     def documented(self, media: Mapping[str, Any], *, is_json: bool, place: str) -> Iterator[Any]:
-        """Yield the examples of a media type or a header that fit its schema. Text is taken as it
-        is, but for JSON, where it may be JSON that somebody has put in quotes.
+        """Yield the examples of a media type or a header that fit its schema. Text is not checked,
+        except for JSON, where it may be JSON in quotes.
         """
         examples = self.named_examples(media)
         if "example" in media:
@@ -160,7 +161,7 @@ class Answers:
             log.warning("example does not fit its schema", place=place, example=name)
 
     def made(self, schema: Any, *, is_random: bool, place: str) -> Any:
-        """Return a value for a schema; `NOTHING` where none is found."""
+        """Return a value for a schema, or `NOTHING` if none is found."""
         try:
             if is_random:
                 return self._values.random(schema, self._random)
@@ -171,7 +172,7 @@ class Answers:
 
 
 class _Operation:
-    """The documented answers of one operation, by status, range or `default`."""
+    """The documented responses of one operation, by status, range or `default`."""
 
     def __init__(
         self, answers: Answers, place: str, declared: Mapping[str, Mapping[str, Any]]
@@ -180,7 +181,7 @@ class _Operation:
         self._place = place
         self._declared = declared
         self._made: dict[tuple[str, str, str | None], Response] = {}
-        """The answers that are the same each time, by key, media type and name of the example."""
+        """The responses that do not vary, by key, media type and name of the example."""
 
     def answer(self, preferences: Mapping[str, str], accept: str | None) -> Response:
         applied = []
@@ -212,8 +213,8 @@ class _Operation:
         return response
 
     def refusal(self, status: int) -> Response | None:
-        """Return the documented answer of a status; what breaks the document's rules may also be
-        documented as 422.
+        """Return the documented response of a status. An invalid request may also be documented as
+        422.
         """
         if status == 400 and "400" not in self._declared and "422" in self._declared:
             status = 422
@@ -221,7 +222,9 @@ class _Operation:
         return self._whole(key, status) if key else None
 
     def _usual(self) -> tuple[str, int]:
-        """Return the first good answer, else the default, else the first one."""
+        """Return the key and status of the first successful response, else of the default, else of
+        the first response.
+        """
         good = sorted(key for key in self._declared if key.startswith("2"))
         default = ["default"] if "default" in self._declared else []
         final = [key for key in self._declared if not key.startswith("1")]
@@ -233,7 +236,7 @@ class _Operation:
         return {media_type: self._answers.resolved(node) for media_type, node in content.items()}
 
     def _having(self, key: str, name: str) -> Mapping[str, Any]:
-        """Return the part of an answer's content that has an example of a name."""
+        """Return the part of a response's content that has an example with this name."""
         content = self._content(key)
         return {k: v for k, v in content.items() if name in self._answers.named_examples(v)}
 
@@ -301,20 +304,22 @@ class _Operation:
 
 
 def _status_of(key: str) -> int:
-    """Return the status of a key of `responses`: of a range its first, of `default` 200."""
+    """Return the status of a key of `responses`: the first status of a range, and 200 for
+    `default`.
+    """
     return 200 if key == "default" else int(key.replace("X", "0"))
 
 
 def _schema_of(media: Mapping[str, Any]) -> Any:
-    """Return the schema of a whole body: for a sequence, of a few items (OpenAPI 3.2.0, 4.14)."""
+    """Return the schema of a complete body. A sequence has three items (OpenAPI 3.2.0, 4.14)."""
     if "itemSchema" in media and "schema" not in media:
         return {"type": "array", "items": media["itemSchema"], "minItems": 3, "maxItems": 3}
     return media.get("schema", {})
 
 
 def _negotiated(offered: list[str], accept: str | None) -> str:
-    """Return the media type of the answer: without a preference JSON, else the document's first
-    one. Raise `NotAcceptable`.
+    """Return the media type of the response that `accept` prefers. Without a preference, it is
+    JSON, or else the document's first media type. Raise `NotAcceptable`.
     """
     ordered = sorted(offered, key=lambda name: not is_json(_concrete(name)))
     if not accept:
@@ -324,15 +329,16 @@ def _negotiated(offered: list[str], accept: str | None) -> str:
     best, name = max(ranked, key=lambda each: each[0])
     if best[0] > 0:
         return name
-    for wanted, quality in accepted:  # of a range that the document has
+    for wanted, quality in accepted:  # matches of ranges in the document
         if quality and (key := find_key(wanted, ordered)):
             return key
     raise NotAcceptable(offered)
 
 
 def _preference(offered: str, accepted: MIMEAccept) -> tuple[float, int, int]:
-    """Return how much a media type is wanted: the quality of the range that says most about it, and
-    how much that says. A range without parameters includes those with some.
+    """Return the preference for a media type: the quality of the most specific range that matches
+    it, and the specificity of this range. A range without parameters includes media types with
+    parameters.
     """
     name, own = essence(offered), parameters(offered)
     ranks = {"*/*": 0, f"{name.partition('/')[0]}/*": 1, name: 2}
@@ -350,7 +356,7 @@ def _concrete(media_type: str) -> str:
 
 
 def _encoded(value: Any, media_type: str, schema: Any, resolved: Resolve) -> bytes:
-    """Return a value in a media type. An example that is text is taken as it is, but for JSON."""
+    """Return a value encoded in a media type. A text is not changed, except for JSON."""
     name = essence(media_type)
     if is_json(name):
         return encode(value)
@@ -364,7 +370,7 @@ def _encoded(value: Any, media_type: str, schema: Any, resolved: Resolve) -> byt
         return _xml(value, schema, resolved).encode()
     if name == URLENCODED and isinstance(value, dict):
         return urlencode(value, doseq=True).encode()
-    if value is None or (value == {} and schema in ({}, True)):  # nothing says what it is
+    if value is None or (value == {} and schema in ({}, True)):  # its form is unknown
         return b""
     return encode(value)
 
@@ -375,7 +381,7 @@ def _event(item: Any) -> bytes:
 
 
 def _xml(value: Any, schema: Any, resolved: Resolve, name: str = "root") -> str:
-    """Return a value as XML by the names of its schema (OpenAPI 3.0.4, section 4.8.26)."""
+    """Return a value as XML with the names in its schema (OpenAPI 3.0.4, section 4.8.26)."""
     schema = _flat(schema, resolved)
     about = schema.get("xml") or {}
     prefix = f"{about['prefix']}:" if "prefix" in about else ""
@@ -401,7 +407,7 @@ def _xml(value: Any, schema: Any, resolved: Resolve, name: str = "root") -> str:
 
 
 def _flat(schema: Any, resolved: Resolve) -> dict[str, Any]:
-    """Return what a schema, with those that it is `allOf`, says about the XML of a value."""
+    """Return the keywords about XML in a schema, merged with those in its `allOf`."""
     if not isinstance(schema, Mapping):
         return {}
     own = resolved(schema)

@@ -1,7 +1,7 @@
-"""Text that matches a regular expression of JSON Schema, whose dialect is ECMA-262's.
+"""Generates texts that match a regular expression of JSON Schema, whose dialect is ECMA-262.
 
-Python's parser reads the expression. Assertions are passed over, so a text has to be
-checked, and another one made where it does not match.
+Python's parser reads the expression. Assertions are ignored, so the caller must check a text, and
+use another if it does not match.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from specd._engine.openapi.patterns import in_unicode_mode, require_shallow
 
 _POOL = string.ascii_letters + string.digits + "-_. " + string.punctuation
 _PROPERTIES = {"Lu": "A-Z", "Ll": "a-z", "N": "0-9", "P": "!-/", "S": "$+<=>"}
-"""A part of each category of characters (Unicode Standard, section 4.5); others are letters."""
+"""Characters of each category (Unicode Standard, section 4.5). Other categories are replaced by
+letters.
+"""
 _LONG = {"Uppercase_Letter": "Lu", "Lowercase_Letter": "Ll", "Number": "N", "Nd": "N"}
 _CATEGORIES = {
     "CATEGORY_DIGIT": string.digits,
@@ -28,7 +30,7 @@ _TOKEN = re.compile(r"\\([pP])\{(?:\w+=)?(\w+)\}|\\u\{(\w+)\}|\\k<(\w+)>|\(\?<(?
 
 
 def texts(pattern: str, rng: Random, *, shortest: int, longest: int) -> Iterator[str]:
-    """Yield texts for a pattern, each with another length, within bounds that it may miss.
+    """Yield texts of different lengths for a pattern. They may exceed the limits.
 
     Nothing is yielded for a pattern that Python cannot read.
     """
@@ -44,7 +46,7 @@ def texts(pattern: str, rng: Random, *, shortest: int, longest: int) -> Iterator
 
 
 def _in_python(pattern: str) -> str:
-    """Return an expression of ECMA-262 as Python writes it."""
+    """Return an ECMA-262 expression in Python's syntax."""
     is_in_class = False
 
     def translated(found: re.Match[str]) -> str:
@@ -73,7 +75,7 @@ def _in_python(pattern: str) -> str:
 
 
 class _Writer:
-    """Writes one text for a parsed expression; `most`: the repetitions that are wanted."""
+    """Generates one text for a parsed expression. `most` limits the additional repetitions."""
 
     def __init__(self, rng: Random, most: int) -> None:
         self._rng = rng

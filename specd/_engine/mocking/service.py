@@ -1,4 +1,4 @@
-"""A document as a service that is mocked, and the application that serves several of them."""
+"""Mocked services of documents, and the application that serves them."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _FUNCTIONS = ("x-apikeyInfoFunc", "x-bearerInfoFunc", "x-openIdConnectInfoFunc",
 
 @dataclass(frozen=True, slots=True)
 class Anybody:
-    """The caller of a mock, whose credentials were there."""
+    """The caller of a mock, for any credentials."""
 
 
 def admit(*credentials: str, **_: Any) -> Anybody:
-    """Let in whoever sends any credentials."""
+    """Accept any credentials."""
     return Anybody()
 
 
 class _SharingWithAll(Sharing):
-    """Pages of every origin can read every answer, and can send credentials."""
+    """Allows pages of every origin to read every response and to send credentials."""
 
     __slots__ = ()
 
@@ -58,7 +58,7 @@ class _SharingWithAll(Sharing):
 
 
 class AnyOrigin(Origins):
-    """Pages of every origin may change things, because nothing changes."""
+    """Allows changes from pages of every origin, because a mock does not change anything."""
 
     __slots__ = ()
 
@@ -71,7 +71,7 @@ class AnyOrigin(Origins):
 
 
 def respond(error: Exception, request_id: str) -> Response:
-    """Return the answer to a request that the document refuses, as a problem (RFC 9457)."""
+    """Return the response to a refused request, as a problem (RFC 9457)."""
     status = error.status if isinstance(error, ProblemException) else 500
     title = error.title if isinstance(error, ProblemException) else "Internal Server Error"
     problem: dict[str, Any] = {"title": title, "status": status, "request_id": request_id}
@@ -88,7 +88,7 @@ def respond(error: Exception, request_id: str) -> Response:
 
 
 def _detail_of(error: Exception) -> str | None:
-    """Return what a client should do about a refusal."""
+    """Return the detail of a refusal for the client, or None."""
     match error:
         case Unauthenticated() if error.challenges:
             return f"Send credentials: {' or '.join(error.challenges)}."
@@ -104,7 +104,9 @@ def _detail_of(error: Exception) -> str | None:
 
 
 def mocked(documents: Sequence[Document]) -> Service:
-    """Return a service of documents with the same servers, without a database and handlers."""
+    """Return a mocked service of documents with the same base path, without a database or
+    handlers.
+    """
     ready = [Document(d.name, _with_open_doors(d.content), d.text, d.path) for d in documents]
     content = unite(documents[0].name, ready)
     answers = Answers(content, Values(content, drop="writeOnly"))
@@ -123,10 +125,10 @@ def mocked(documents: Sequence[Document]) -> Service:
 
 
 def build_mock(documents: Sequence[Document], *, is_checked: bool = True) -> ASGIApp:
-    """Return an application that mocks documents, open to pages of every origin (CORS).
+    """Return an application that mocks documents and accepts pages of every origin (CORS).
 
-    A path outside of the documents' servers is one of the first document's. Raise `DocumentError`.
-    `is_checked`: the documents may break rules of OpenAPI, which is found out first.
+    A path outside of the documents' servers belongs to the first document. With `is_checked`, check
+    the rules of OpenAPI first. Raise `DocumentError`.
     """
     groups: dict[str, list[Document]] = {}
     for document in documents:
@@ -160,7 +162,9 @@ def build_mock(documents: Sequence[Document], *, is_checked: bool = True) -> ASG
 
 
 def _at_first_server(scope: Scope, others: Mapping[str, str]) -> Scope:
-    """Return a request below another server of a document as one below its first server."""
+    """Return the scope of a request below another server of a document, moved below its first
+    server.
+    """
     path = scope["path"]
     for other, first in others.items():
         if path.startswith(other) and other != f"{first}/":
@@ -175,7 +179,7 @@ def _at_first_server(scope: Scope, others: Mapping[str, str]) -> Scope:
 
 
 def _with_open_doors(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document whose security schemes let in whoever has credentials."""
+    """Return a document whose security schemes accept any credentials."""
     components = dict(content.get("components") or {})
     schemes = components.get("securitySchemes")
     if not schemes:
@@ -194,7 +198,7 @@ def _with_open_door(scheme: Mapping[str, Any], function: str) -> dict[str, Any]:
 
 
 def _of_http(scheme: Mapping[str, Any]) -> str:
-    """Return the key that names the function of an HTTP scheme, whatever that is."""
+    """Return the key that names the function of any HTTP scheme."""
     return f"x-{str(scheme.get('scheme', 'bearer')).lower()}InfoFunc"
 
 

@@ -1,6 +1,6 @@
-"""What of a wrong document can be mocked: the operations that no mistake touches.
+"""Mocks the part of a wrong document that has no mistakes: the operations that no mistake affects.
 
-Nobody can repair the document of somebody else, so a mock serves what is right in it.
+Users of a mock cannot repair the documents of others.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ from specd._engine.openapi.union import Document
 _AROUND = ("info", "tags", "servers", "security", "externalDocs")
 """Parts of a document that a mock can do without."""
 _LEFT_OUT = "x-left-out"
-"""Where a document that is served has the parts that others refer to of what is left out."""
+"""The key of a served document under which it has parts of left-out operations that others refer
+to.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """A mock of what is right in documents: the application, the documents as they are served, all
-    mistakes, and the operations that are left out, such as `GET /pets`.
+    """A mock of the correct parts of documents: the application, the documents as they are served,
+    all mistakes, and the operations that are left out, such as `GET /pets`.
     """
 
     app: Any
@@ -46,8 +48,8 @@ class Partial:
 
 
 def build_partial_mock(files: Sequence[Path]) -> Partial:
-    """Return a mock of the operations that no mistake touches. Raise `Mistakes` if there are none,
-    `DocumentError` for a file that cannot be read.
+    """Return a mock of the operations that no mistake affects. Raise `Mistakes` if there are none,
+    or `DocumentError` for a file that cannot be read.
     """
     documents, mistakes, left_out = [], [], []
     for file in files:
@@ -84,8 +86,8 @@ def build_partial_mock(files: Sequence[Path]) -> Partial:
 def _without(
     content: Mapping[str, Any], wrong: Sequence[Steps]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return a document without what mistakes at these places touch, and its operations that are
-    left out. Raise `DocumentError` for one without paths.
+    """Return a document without the parts that mistakes at these places affect, and the operations
+    that are left out. Raise `DocumentError` for a document without paths.
     """
     places = {tuple(map(str, at)) for at in wrong}
     touched = _Touched(content, places)
@@ -134,7 +136,9 @@ def _without(
 def _without_places(
     content: Mapping[str, Any], wrong: Iterable[str]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return a document without the operations in which mistakes lie, by their places as text."""
+    """Return a document without the operations that contain mistakes, and these operations. `wrong`
+    are the places as text.
+    """
     wrong = list(wrong)
     kept, left_out = {}, []
     for path, item in content["paths"].items():
@@ -151,7 +155,7 @@ def _without_places(
 
 
 def _with_referred(content: Mapping[str, Any], sound: dict[str, Any]) -> dict[str, Any]:
-    """Return a sound document with the parts of what is left out that others refer to."""
+    """Return `sound` with the parts of left-out operations that others refer to."""
     parts: dict[str, Any] = {}
     waiting = [sound["paths"], sound.get("components")]
     while waiting:
@@ -175,7 +179,7 @@ def _with_referred(content: Mapping[str, Any], sound: dict[str, Any]) -> dict[st
 
 
 def _redirected(node: Any, moved: Mapping[str, str]) -> Any:
-    """Return a node with other targets of its references."""
+    """Return a node with the targets of its references replaced."""
     if isinstance(node, Mapping):
         found = {key: _redirected(value, moved) for key, value in node.items()}
         reference = found.get("$ref")
@@ -188,7 +192,7 @@ def _redirected(node: Any, moved: Mapping[str, str]) -> Any:
 
 
 class _Touched:
-    """Which parts of a document have a mistake, in them or in what they refer to."""
+    """Finds the parts of a document that mistakes affect, in them or in their references."""
 
     def __init__(self, content: Mapping[str, Any], wrong: set[tuple[str, ...]]) -> None:
         self._content = content
@@ -197,14 +201,14 @@ class _Touched:
         self._known: dict[str, frozenset[str]] = {}
 
     def is_wrong(self, at: tuple[str, ...]) -> bool:
-        """Return whether a mistake lies at a place, in it, or at what holds it."""
+        """Return whether a mistake is at a place, in it, or in a part that contains it."""
         around = (at[:end] for end in range(3, len(at)))
         return at in self._starts or any(it in self._wrong for it in around)
 
     def operation(
         self, at: tuple[str, ...], method: str, written: Mapping[str, Any], item: Mapping[str, Any]
     ) -> bool:
-        """Return whether a mistake touches an operation of a path."""
+        """Return whether a mistake affects an operation of a path."""
         operation = item[method]
         if not isinstance(operation, Mapping) or at in self._wrong:
             return True
@@ -228,7 +232,7 @@ class _Touched:
         return not reference.startswith("#") or self.is_wrong(steps_of(reference))
 
     def _all(self, references: set[str]) -> set[str]:
-        """Return references with those that they lead to."""
+        """Return references together with all references in their targets."""
         found: set[str] = set()
         waiting = list(references)
         while waiting:
@@ -253,14 +257,18 @@ class _Touched:
 
 
 def _kind_of(reference: str) -> str | None:
-    """Return the kind of the object that a reference to a component leads to, if it is one."""
+    """Return the kind of the object that a reference to a component refers to, or None for other
+    references.
+    """
     steps = steps_of(reference)
     is_component = reference.startswith("#/components/") and len(steps) == 3
     return OBJECTS["components"].get(steps[1], "")[1:-1] or None if is_component else None
 
 
 def _references(node: Any, kind: str | None = None) -> Iterator[str]:
-    """Yield the references in an object of a kind; without a kind, also what looks like one."""
+    """Yield the references in an object of a kind. Without a kind, yield everything that looks like
+    a reference.
+    """
     if kind is not None:
         for _, part, _ in walk(node, kind):
             if isinstance(part, Mapping) and isinstance(part.get("$ref"), str):

@@ -1,7 +1,8 @@
-"""Values that fit a schema: its examples where it has some, else made from what it demands.
+"""Generates values that fit a schema: its examples if it has any, otherwise values by its keywords.
 
-A value is made part by part and then checked by the engine's own validator; what does not fit is
-made again in another way. OpenAPI 3.0's schemas and JSON Schema 2020-12 are read alike.
+A value is generated part by part and then validated by the engine's validator. If it does not fit,
+it is generated in another way. Schemas of OpenAPI 3.0 and JSON Schema 2020-12 are treated in the
+same way.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from specd._engine.errors import DocumentError
 from specd._engine.mocking.patterns import texts
 
 DEEP = 4
-"""How deep optional parts are made."""
+"""The maximum depth of optional parts."""
 DEEPEST = 100
-"""How deep parts are made that a schema demands."""
+"""The maximum depth of required parts."""
 MAX_FAILURES = 200
-"""Parts of one value that cannot be made before it is given up: their number may double with each
-level.
+"""The number of failed parts after which a value is given up, because this number may double with
+each level.
 """
 MAX_PARTS = 200
-"""How many parts are made below the second level before optional ones are left out."""
+"""The number of parts below the second level after which optional parts are left out."""
 TRIES = 24
 LONGEST_LIST = 1_000
 FORMATS = {
@@ -82,7 +83,7 @@ _PATTERNS = {
     "byte": "[A-Za-z0-9]{8}",
     "base64url": "[A-Za-z0-9]{8}",
 }
-"""What random values of a format are like; other formats have only the one of `FORMATS`."""
+"""The patterns of random values by format. Other formats have only the value in `FORMATS`."""
 _INTEGER = re.compile("(u?)int(8|16|32|64)")
 _KEYWORDS = {
     "object": (
@@ -96,10 +97,10 @@ _KEYWORDS = {
     "string": ("pattern", "minLength", "maxLength", "format", "contentEncoding"),
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
-"""The keywords that tell what a schema without a type is about."""
+"""The keywords that indicate the type of a schema without `type`."""
 _EXAMPLES = frozenset(("example", "examples", "default"))
 _CHOICES = "choices"
-"""In a flattened schema: groups of schemas, of each of which one has to hold."""
+"""A key in a flattened schema: groups of schemas. A value must fit one schema of each group."""
 
 
 class Impossible(Exception):
@@ -107,8 +108,8 @@ class Impossible(Exception):
 
 
 class Values:
-    """Makes values for the schemas of one document, as its answers have them (`drop` is
-    `writeOnly`) or its requests (`readOnly`).
+    """Generates values for the schemas of one document, for responses (`drop` is `writeOnly`) or
+    requests (`readOnly`).
     """
 
     def __init__(self, document: Mapping[str, Any], *, drop: str) -> None:
@@ -116,11 +117,12 @@ class Values:
         self.schemas = Schemas(document, drop=drop)
         alone = {key: document[key] for key in ("openapi", "jsonSchemaDialect") if key in document}
         self._without_references = Schemas(alone, drop=drop)
-        """Builds small validators: those of the document hold all its schemas."""
+        """Builds small validators, because those of the document contain all its schemas."""
         self._validators: dict[str, Validate] = {}
 
     def example(self, schema: Any) -> Any:
-        """Return the same value each time, with the examples of the schema and its parts.
+        """Return a value that is the same each time, from the examples of the schema and its parts
+        if there are any.
 
         Raise `Impossible` where none is found.
         """
@@ -129,11 +131,11 @@ class Values:
         return self._first(schema, ways)
 
     def random(self, schema: Any, rng: Random) -> Any:
-        """Return another value each time. Raise `Impossible` where none is found."""
+        """Return a different value each time. Raise `Impossible` if none is found."""
         return self._first(schema, [_Maker(self, rng, is_random=True) for _ in range(TRIES)])
 
     def fits(self, schema: Any, value: Any) -> bool:
-        """Return whether a value fits; also where a schema cannot be compiled."""
+        """Return whether a value fits. Every value fits a schema that cannot be compiled."""
         if schema is True:
             return True
         key = json.dumps(schema, sort_keys=True, default=str)
@@ -157,7 +159,9 @@ class Values:
 
 
 class _Maker:
-    """One way to make values. `is_full`: with optional parts; `is_random`: without examples."""
+    """One way of generating values: with optional parts if `is_full`, without examples if
+    `is_random`.
+    """
 
     def __init__(
         self, values: Values, rng: Random, *, is_full: bool = True, is_random: bool = False
@@ -169,10 +173,10 @@ class _Maker:
         self._left = MAX_PARTS
         self._failures = 0
         self._inside: list[str] = []
-        """The references that the parts being made are inside of."""
+        """The references that contain the current part."""
 
     def make(self, schema: Any, depth: int = 0) -> Any:
-        """Return a value. Raise `Impossible`."""
+        """Return a value for a schema. Raise `Impossible`."""
         reference = str(schema.get("$ref", "")) if isinstance(schema, Mapping) else ""
         is_too_deep = depth > DEEPEST or (reference and self._inside.count(reference) > 1)
         if is_too_deep or self._failures > MAX_FAILURES:
@@ -187,7 +191,7 @@ class _Maker:
             self._inside.pop()
 
     def _make(self, flat: dict[str, Any], schema: Any, depth: int) -> Any:
-        """Return a value for a flattened schema; `schema` is what it was."""
+        """Return a value for a flattened schema. `schema` is the original."""
         for value in () if self._is_random else _examples_of(flat):
             if self._values.fits(schema, value):
                 return value
@@ -225,7 +229,7 @@ class _Maker:
         return self._number(flat, is_integer=kind == "integer")
 
     def _choose(self, flat: Mapping[str, Any], schema: Any, depth: int) -> Any:
-        """Return a value by the first branch of the first group that leads to one that fits."""
+        """Return the first fitting value of a branch of the first group."""
         branches, *others = flat[_CHOICES]
         base = {**flat, _CHOICES: others}
         order = self._rng.sample(branches, len(branches)) if self._is_random else branches
@@ -261,7 +265,7 @@ class _Maker:
         return {name: value[name] for name in (*properties, *value) if name in value}
 
     def _wants_more(self, depth: int) -> bool:
-        """Return whether an optional part is made."""
+        """Return whether to generate an optional part."""
         if not self._is_full or depth >= DEEP or (depth > 1 and self._left < 0):
             return False
         return not (self._is_random and self._rng.random() < 0.2)
@@ -276,7 +280,7 @@ class _Maker:
         return self.make(parts[0] if len(parts) == 1 else {"allOf": parts}, depth + 1)
 
     def _other_names(self, flat: Mapping[str, Any]) -> Iterator[str]:
-        """Yield names for as many properties as there have to be."""
+        """Yield names for additional properties."""
         yield from flat.get("properties", {})
         if "propertyNames" in flat:
             maker = _Maker(self._values, self._rng, is_random=True)
@@ -346,7 +350,7 @@ class _Maker:
         raise Impossible
 
     def _number(self, flat: Mapping[str, Any], *, is_integer: bool) -> int | float:
-        """Return the number closest to zero, as round as may be, or a random one."""
+        """Return the number closest to zero with the fewest decimal places, or a random number."""
         if "multipleOf" in flat:
             step = _exact(flat["multipleOf"])
             steps = [Fraction(step.numerator) if is_integer else step]
@@ -368,8 +372,8 @@ class _Maker:
         raise Impossible
 
     def _flatten(self, schema: Any) -> dict[str, Any]:
-        """Return a schema as one object: references followed, `allOf` merged, and what has to be
-        chosen under `_CHOICES`. Raise `Impossible`.
+        """Return a schema as one object, with references resolved, `allOf` merged, and choices
+        under `_CHOICES`. Raise `Impossible`.
         """
         if schema in (False, {"not": {}}):
             raise Impossible
@@ -400,8 +404,8 @@ class _Maker:
 
 
 def _normalized(schema: Mapping[str, Any], marks: Marks) -> dict[str, Any]:
-    """Return a schema's own keywords, with types as lists, exclusive bounds as numbers, a `const`
-    as an `enum`, and without the properties to drop.
+    """Return a schema's own keywords, with `type` as a sequence, exclusive bounds as numbers,
+    `const` as `enum`, and without the properties to drop.
     """
     flat = dict(schema)
     if isinstance(flat.get("type"), str):
@@ -419,7 +423,7 @@ def _normalized(schema: Mapping[str, Any], marks: Marks) -> dict[str, Any]:
 
 
 def _merge(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a flattened schema that demands what both do. Raise `Impossible`."""
+    """Return a flattened schema that combines the requirements of both. Raise `Impossible`."""
     merged = dict(one)
     for key, value in other.items():
         if key not in merged or key in _EXAMPLES:
@@ -436,7 +440,7 @@ def _common(one: Sequence[Any], other: Sequence[Any]) -> list[Any]:
 
 
 def _common_types(one: Sequence[str], other: Sequence[str]) -> list[str]:
-    """Return the types that both allow; an integer is a number."""
+    """Return the types that both allow. An integer is also a number."""
     wide, other_wide = (
         [*kinds, "integer"] if "number" in kinds else kinds for kinds in (one, other)
     )
@@ -456,7 +460,7 @@ def _both_of_each(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str,
 
 
 _HIDDEN = "x-hidden"
-"""In a flattened schema: the properties that no value of it has in this direction."""
+"""A key in a flattened schema: the properties that its values do not have in this direction."""
 _MERGED: Mapping[str, Callable[[Any, Any], Any]] = {
     _HIDDEN: operator.or_,
     "type": _common_types,
@@ -471,11 +475,13 @@ _MERGED: Mapping[str, Callable[[Any, Any], Any]] = {
     **dict.fromkeys(("maxLength", "maxItems", "maxProperties", "maxContains"), min),
     **dict.fromkeys(("maximum", "exclusiveMaximum"), min),
 }
-"""Keyword -> its value where two schemas have to hold; of other keywords the first one counts."""
+"""Keyword -> the function that combines its values in two schemas. The first value of other
+keywords counts.
+"""
 
 
 def _named(branch: Any, discriminator: Any) -> Iterator[Any]:
-    """Yield a branch with the name that its discriminator gives it, then as it is."""
+    """Yield a branch with the name that its discriminator gives it, then the branch itself."""
     reference = branch.get("$ref") if isinstance(branch, Mapping) else None
     if isinstance(discriminator, Mapping) and isinstance(reference, str):
         mapping = discriminator.get("mapping", {})
@@ -496,20 +502,22 @@ def _examples_of(flat: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _kinds_of(flat: Mapping[str, Any]) -> list[str]:
-    """Return the type that a schema without one is about."""
+    """Return the type that the keywords of a schema without `type` indicate."""
     kinds = [kind for kind, keywords in _KEYWORDS.items() if not flat.keys().isdisjoint(keywords)]
     return kinds[:1] or ["object"]
 
 
 def _exact(number: float) -> Fraction:
-    """Return a number as it is written."""
+    """Return the exact value of a number's decimal notation."""
     return Fraction(str(number))
 
 
 def _range_of(
     flat: Mapping[str, Any], reach: Fraction, *, is_integer: bool
 ) -> tuple[Fraction, Fraction]:
-    """Return the least and the greatest number, `reach` apart where one of them is open."""
+    """Return the least and the greatest number. A missing limit is `reach` away from the other
+    limit or from zero.
+    """
     lows = [_exact(flat[key]) for key in ("minimum", "exclusiveMinimum") if key in flat]
     highs = [_exact(flat[key]) for key in ("maximum", "exclusiveMaximum") if key in flat]
     low = max(lows) if lows else min([Fraction(0), *highs]) - reach
