@@ -1,1 +1,1 @@
-"""OpenAPI documents as data: read from files, joined, walked through."""
+"""OpenAPI documents as data: reading, joining, traversing."""

@@ -1,8 +1,9 @@
-"""The dialects of JSON Schema that a document or a schema may name, each as one of 2020-12.
+"""The dialects of JSON Schema that a document or a schema may name, and their conversion to
+2020-12.
 
-A schema of an earlier dialect may stand in a schema of a later one and refer to it, so a document
-that names earlier ones is served as one of 2020-12: keywords that came later mean nothing, and
-those that changed are written as they are now.
+A schema of an earlier dialect may be nested in a schema of a later dialect and refer to it, so a
+document with several dialects is converted to 2020-12: keywords that its dialect does not have are
+removed, and those that changed are rewritten.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _NAMES: Mapping[str, str] = {
     "http://json-schema.org/draft-04/schema": "4",
 }
 _OPENAPI = re.compile(r"https://spec\.openapis\.org/oas/3\.[12]/dialect/.*")
-"""OpenAPI's own: 2020-12 with annotations of OpenAPI's."""
+"""OpenAPI's own dialects: 2020-12 with annotations."""
 _SINCE: Mapping[str, tuple[str, ...]] = {
     "6": ("const", "contains", "propertyNames"),
     "7": ("if", "then", "else"),
@@ -34,20 +35,20 @@ _SINCE: Mapping[str, tuple[str, ...]] = {
     ),
     LATEST: ("prefixItems", "$dynamicRef", "$dynamicAnchor"),
 }
-"""Dialect -> the keywords that came with it, which mean nothing in those before."""
+"""Dialect -> the keywords that it added, which have no meaning in earlier dialects."""
 _ORDER = ("4", *_SINCE)
 _LATER = {
     dialect: frozenset(word for since in _ORDER[place + 1 :] for word in _SINCE[since])
     for place, dialect in enumerate(_ORDER)
 }
 _BESIDE_REFERENCES = ("$ref", "definitions", "$defs")
-"""Keywords of a schema with a `$ref` that mean something up to draft 7."""
+"""The keywords next to a `$ref` that are not ignored up to draft 7."""
 
 Node = Mapping[str, Any]
 
 
 def dialect_named(uri: Any) -> str | None:
-    """Return the dialect that a URI names, such as "7"; None if that is not served."""
+    """Return the dialect that a URI names, such as "7", or None if it is not supported."""
     if not isinstance(uri, str):
         return None
     if _OPENAPI.fullmatch(uri):
@@ -56,15 +57,15 @@ def dialect_named(uri: Any) -> str | None:
 
 
 def not_served(uri: Any) -> str:
-    """Return the sentence on the name of an unknown dialect."""
+    """Return the message about an unknown dialect."""
     return f"the dialect {str(uri)[:200]} is not served"
 
 
 def with_dialects(
     content: Node, objects: Iterable[tuple[Steps, Any, str]]
 ) -> Iterator[tuple[Steps, Any, str, str]]:
-    """Yield the objects of a document as `walk` yields them, each with the dialect that is named
-    for it, by its own schema or those around it. That of an unknown name is empty.
+    """Yield the objects of a document as `walk` does, each with the dialect that its own schema or
+    a schema around it names. An unknown dialect is an empty text.
     """
     named = content.get("jsonSchemaDialect")
     around: list[tuple[Steps, str]] = [((), dialect_named(named) or "" if named else LATEST)]
@@ -77,9 +78,10 @@ def with_dialects(
 
 
 def in_latest(content: Node) -> Node:
-    """Return a document with all schemas in JSON Schema 2020-12, if they are of several dialects.
+    """Return a document with all schemas converted to JSON Schema 2020-12, if it has several
+    dialects.
 
-    Else it is returned itself, also if it names a dialect that is not served.
+    Otherwise, or if it names an unsupported dialect, return the document itself.
     """
     if str(content.get("openapi")).startswith("3.0"):
         return content
@@ -98,7 +100,9 @@ def in_latest(content: Node) -> Node:
 
 
 def _rewritten(node: Any, kind: str, dialect: str) -> Any:
-    """Return a copy of an object with its schemas in 2020-12; `dialect` is that around it."""
+    """Return a copy of an object with its schemas in 2020-12. `dialect` is that of the surrounding
+    schema.
+    """
     if not isinstance(node, Mapping):
         return node
     if kind == "schema" and "$schema" in node:
@@ -116,7 +120,7 @@ def _rewritten(node: Any, kind: str, dialect: str) -> Any:
 
 
 def _as_latest(schema: dict[str, Any], dialect: str) -> dict[str, Any]:
-    """Return a schema, whose parts are in 2020-12, in it as well."""
+    """Return a schema converted to 2020-12. Its parts are already converted."""
     later = _LATER[dialect]
     found = {key: value for key, value in schema.items() if key not in later and key != "$schema"}
     if dialect == LATEST:
@@ -147,7 +151,7 @@ def _as_latest(schema: dict[str, Any], dialect: str) -> dict[str, Any]:
 
 
 def _with_names_of_latest(schema: dict[str, Any], dialect: str) -> dict[str, Any]:
-    """Return a schema with its names, and references to them, as 2020-12 writes them."""
+    """Return a schema with its names and references in the syntax of 2020-12."""
     if dialect == "4" and isinstance(schema.get("id"), str):
         schema["$id"] = schema.pop("id")
     name = schema.get("$id")
@@ -168,7 +172,7 @@ _MOVES = (
 
 
 def _follow_moved(content: dict[str, Any], before: Node) -> None:
-    """Change references to parts of schemas that are at another place than before."""
+    """Update references to parts of schemas that were moved."""
     for _, node, _ in walk(content):
         reference = node.get("$ref") if isinstance(node, dict) else None
         if not isinstance(reference, str) or not reference.startswith("#/"):

@@ -1,7 +1,9 @@
-"""Schemas that nothing fits: keywords that exclude each other, and values that never end.
+"""Finds schemas that no value fits: their keywords contradict each other, or their values would be
+infinite.
 
-A schema is looked at with what holds for the same value: what it refers to, and each schema that it
-is `allOf`. Of what has no type, what its keywords are about counts, as people mean it.
+A schema is checked together with the schemas for the same value: the target of its reference, and
+those in its `allOf`. A schema without `type` has the type that its keywords indicate, because
+authors mean it so.
 """
 
 from __future__ import annotations
@@ -28,19 +30,19 @@ _BOUNDS = (
     ("object", "minProperties", "maxProperties"),
 )
 MAX_PARTS = 30
-"""The schemas for one value that are compared."""
+"""The maximum number of schemas for one value that are compared."""
 MAX_LEVELS = 3
-"""The levels of properties that are compared."""
+"""The maximum number of levels of properties that are compared."""
 
 
 def find_faults(checked: Checked) -> Iterator[DocumentError]:
-    """Yield an error for each schema that nothing fits, at the schema that is the reason."""
+    """Yield an error for each schema that no value fits, at the schema that causes it."""
     yield from _excluding(checked)
     yield from _endless(checked)
 
 
 def _excluding(checked: Checked) -> Iterator[DocumentError]:
-    """Keywords of a value do not exclude each other."""
+    """Keywords for the same value must not contradict each other."""
     for at, schema in checked.of("schema"):
         whole = _parts(checked, schema)
         fault = _conflict(checked, whole, MAX_LEVELS)
@@ -48,12 +50,12 @@ def _excluding(checked: Checked) -> Iterator[DocumentError]:
             part is not schema and _conflict(checked, _parts(checked, part), MAX_LEVELS)
             for part in whole
         ):
-            continue  # or a fault of that part
+            continue  # no fault, or a fault of that part
         yield DocumentError(f"{fault.reason}, so nothing fits{fault.remedy}", at=(*at, *fault.at))
 
 
 def _parts(checked: Checked, schema: Any) -> list[Node]:
-    """Return a schema with all others that each of its values fits, at most `MAX_PARTS`."""
+    """Return a schema and all other schemas that its values must fit, at most `MAX_PARTS`."""
     found: list[Node] = []
     passed: set[int] = set()
     waiting = [schema]
@@ -82,11 +84,11 @@ class _Conflict:
     reason: str
     remedy: str = ""
     at: Steps = ()
-    """The steps from the schema to the keyword, if it is its own."""
+    """The steps from the schema to the keyword, if it is in the schema itself."""
 
 
 def _conflict(checked: Checked, parts: list[Node], levels: int) -> _Conflict | None:
-    """Return why no value fits all these schemas, or None if that is not known."""
+    """Return the reason why no value fits all these schemas, or None if none is found."""
     types = _types_of(parts)
     if not types:
         named = dict.fromkeys(str(part["type"]) for part in parts if "type" in part)
@@ -100,7 +102,9 @@ def _conflict(checked: Checked, parts: list[Node], levels: int) -> _Conflict | N
 
 
 def _types_of(parts: Iterable[Node]) -> frozenset[str]:
-    """Return the types that all these schemas allow; if none names a type, those they are about."""
+    """Return the types that all these schemas allow. If none has a `type`, return those that their
+    keywords indicate.
+    """
     parts = list(parts)
     types = frozenset.intersection(_TYPES, *map(_types, parts))
     if types == _TYPES:
@@ -109,10 +113,10 @@ def _types_of(parts: Iterable[Node]) -> frozenset[str]:
 
 
 def _types(part: Node) -> frozenset[str]:
-    """Return the types that a schema allows by its keywords for types."""
+    """Return the types that a schema allows by `type` and `nullable`."""
     named = part.get("type")
     names = {named} if isinstance(named, str) else set(map(str, _list(named)))
-    if not names or not names <= _TYPES:  # another rule names a wrong one
+    if not names or not names <= _TYPES:  # another rule reports a wrong type
         return _TYPES
     if "number" in names:
         names.add("integer")
@@ -122,7 +126,7 @@ def _types(part: Node) -> frozenset[str]:
 
 
 def _meant(part: Node) -> frozenset[str]:
-    """Return what types a schema without a type is about."""
+    """Return the types that the keywords of a schema without `type` indicate."""
     if part.get("nullable") is True:
         return _TYPES
     if any(key in part for key in _OF_OBJECTS):
@@ -131,7 +135,9 @@ def _meant(part: Node) -> frozenset[str]:
 
 
 def _bound(parts: list[Node], types: frozenset[str]) -> _Conflict | None:
-    """Return bounds that exclude each other. A pair in one schema is an error of another rule."""
+    """Return the conflict of contradictory bounds, or None. Another rule reports a pair in one
+    schema.
+    """
     for kind, low, high in _BOUNDS:
         if not types <= ({"number", "integer"} if kind == "number" else {kind}):
             continue
@@ -161,7 +167,7 @@ def _exclusive(name: str) -> str:
 
 
 def _limits(part: Node, name: str, sign: int = 1) -> Iterator[tuple[float, int]]:
-    """Yield the bounds of a schema, each with whether it is exclusive: 0, or the sign."""
+    """Yield the bounds of a schema. Each has `sign` if it is exclusive, or else 0."""
     value, other = _number(part.get(name)), part.get(_exclusive(name))
     if value is not None:
         yield value, sign if other is True else 0
@@ -171,7 +177,9 @@ def _limits(part: Node, name: str, sign: int = 1) -> Iterator[tuple[float, int]]
 
 
 def _enum(parts: list[Node], types: frozenset[str]) -> _Conflict | None:
-    """Return lists of values that have none in common, or none of an allowed type."""
+    """Return the conflict of lists that have no value in common, or no value of an allowed type or
+    length, or None.
+    """
     lists = [(part, options) for part in parts if (options := _options(part))]
     if not lists:
         return None
@@ -196,7 +204,7 @@ def _enum(parts: list[Node], types: frozenset[str]) -> _Conflict | None:
 
 
 def _options(part: Node) -> list[Any]:
-    """Return the values that a schema lists; none if it lists no values."""
+    """Return the values that a schema lists. The result is empty if it does not list values."""
     if "const" in part:
         return [part["const"]]
     options = _list(part.get("enum"))
@@ -204,7 +212,7 @@ def _options(part: Node) -> list[Any]:
 
 
 def _is_in(value: Any, options: list[Any]) -> bool:
-    """Return whether a value is in a list by the equality of JSON: true is not 1."""
+    """Return whether a value is in a list. As in JSON, true is not equal to 1."""
     return any(value == it and isinstance(value, bool) == isinstance(it, bool) for it in options)
 
 
@@ -224,7 +232,7 @@ def _is_of(value: Any, types: frozenset[str]) -> bool:
 
 
 def _names(parts: list[Node]) -> _Conflict | None:
-    """Return a property that is required and not allowed."""
+    """Return the conflict of properties that are required but not allowed, or None."""
     for part in parts:
         for number, name in enumerate(_list(part.get("required"))):
             for closed in parts:
@@ -232,7 +240,7 @@ def _names(parts: list[Node]) -> _Conflict | None:
                 if known is None or str(name) in known:
                     continue
                 if closed is part and nearest(name, known, very=True):
-                    continue  # a slip of another rule
+                    continue  # another rule reports it
                 at: Steps = ("required", number) if part is closed is parts[0] else ()
                 return _Conflict(f'"{name}" is required and not allowed', "", at)
     needed = {str(name) for part in parts for name in _list(part.get("required"))}
@@ -243,7 +251,7 @@ def _names(parts: list[Node]) -> _Conflict | None:
 
 
 def _known_properties(part: Node) -> frozenset[str] | None:
-    """Return the properties that a closed object may have, None if it is not closed."""
+    """Return the properties that a closed object may have, or None if it is not closed."""
     is_closed = part.get("additionalProperties") is False
     if part.get("unevaluatedProperties") is False and not any(
         key in part for key in ("allOf", "anyOf", "oneOf", "$ref", "if", "dependentSchemas")
@@ -256,7 +264,9 @@ def _known_properties(part: Node) -> frozenset[str] | None:
 
 
 def _properties(checked: Checked, parts: list[Node], levels: int) -> _Conflict | None:
-    """Return a required property that no value fits by what several schemas say about it."""
+    """Return the conflict of a required property that no value fits according to several schemas,
+    or None.
+    """
     if not levels:
         return None
     needed = dict.fromkeys(str(n) for part in parts for n in _list(part.get("required")))
@@ -277,7 +287,7 @@ def _properties(checked: Checked, parts: list[Node], levels: int) -> _Conflict |
 
 
 def _items(parts: list[Node]) -> _Conflict | None:
-    """Return a number of items that is required and not allowed."""
+    """Return the conflict of items that are required but not allowed, or None."""
     least = max((each for p in parts if (each := _number(p.get("minItems")))), default=0)
     for part in parts:
         first = _list(part.get("prefixItems"))
@@ -287,7 +297,9 @@ def _items(parts: list[Node]) -> _Conflict | None:
 
 
 def _choice(checked: Checked, parts: list[Node], types: frozenset[str]) -> _Conflict | None:
-    """Return a choice of which no branch goes with what is around it."""
+    """Return the conflict of a choice whose branches all contradict the schemas around it,
+    or None.
+    """
     for part in parts:
         for key in _CHOICES:
             branches = _list(part.get(key))
@@ -299,7 +311,7 @@ def _choice(checked: Checked, parts: list[Node], types: frozenset[str]) -> _Conf
 
 
 def _endless(checked: Checked) -> Iterator[DocumentError]:
-    """A value does not have to have another one of its own kind in it without end."""
+    """A value must not require an infinite chain of values of the same schema."""
     found = _Ends(checked)
     reported: set[str] = set()
     for reference in found.endless:
@@ -320,7 +332,7 @@ def _endless(checked: Checked) -> Iterator[DocumentError]:
 
 
 class _Ends:
-    """Which schemas that references lead to have a value that ends."""
+    """Finds the referenced schemas that have finite values."""
 
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
@@ -348,7 +360,9 @@ class _Ends:
         self.endless = [reference for reference in needs if reference not in self._ends]
 
     def circle(self, reference: str) -> list[str]:
-        """Return the references that lead back to one, itself first; none if none do."""
+        """Return the references of a cycle that starts at one. The result is empty if there is no
+        cycle.
+        """
         ways: dict[str, list[str]] = {reference: [reference]}
         waiting = [reference]
         for at in waiting:
@@ -361,8 +375,8 @@ class _Ends:
         return []
 
     def _needs(self, schema: Any) -> list[frozenset[str]]:
-        """Return the ways to make a value: for each, the references whose values it has in it. No
-        way means that nothing fits for another reason.
+        """Return the ways to construct a value. Each is the set of references whose values it
+        contains. The result is empty if nothing fits for another reason.
         """
         if not isinstance(schema, Mapping) or _options(schema) or schema.get("nullable") is True:
             return [_NOTHING]
@@ -397,8 +411,8 @@ MAX_WAYS = 100
 
 
 def _both(ones: Iterable[frozenset[str]], others: Iterable[frozenset[str]]) -> list[frozenset[str]]:
-    """Return the ways that are one of the first and one of the second together. Of too many, it is
-    not known whether one ends.
+    """Return all combinations of one of the first ways with one of the second. If there are too
+    many, assume that one is finite.
     """
     found = {one | other for one in ones for other in others}
     return [_NOTHING] if len(found) > MAX_WAYS else list(found)

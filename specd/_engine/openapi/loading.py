@@ -1,9 +1,10 @@
-"""Reads an OpenAPI document from its files, YAML or JSON, as one document that stands alone.
+"""Reads an OpenAPI document from its YAML or JSON files into one document without external
+references.
 
-References may point into other files (`common.yaml#/components/schemas/Error`, `pet.json`). What
-they point to becomes a component of the document, so that it can be published as one file. Each
-example stands in place of the references to it, and `x-shared` at the root, a place for YAML
-anchors, is left out, because many tools take neither.
+References may point into other files (`common.yaml#/components/schemas/Error`, `pet.json`). Their
+targets become components of the document, so that it can be published as one file. References to
+examples are replaced by the examples, and `x-shared` at the root, a place for YAML anchors, is
+removed, because many tools support neither.
 """
 
 from __future__ import annotations
@@ -30,28 +31,32 @@ from specd._engine.openapi.wording import NOTHING, did_you_mean, points_nowhere,
 
 SHARED = "x-shared"
 REPLACES = "x-replaces"
-"""In a component: the reference whose place it takes, also in what is taken from other files."""
+"""A key in a component: the reference that the component replaces, also in parts from
+other files.
+"""
 _ANCHOR = re.compile(rb"(?<![^\s\[{,:])&[^\s\[\]{},]")
-"""What an alias needs. The search takes a hundredth of the time of YAML's tokens."""
+"""An anchor, which every alias needs. The search takes a hundredth of the time of YAML's
+scanner.
+"""
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 MAX_FILE = 64 * 1024 * 1024
-"""Bytes of one file of a document."""
+"""The maximum size of one file of a document in bytes."""
 MAX_NODES = 1_000_000
-"""Values of a file, with those that aliases repeat."""
+"""The maximum number of values in a file, including those that aliases repeat."""
 MAX_TEXT = 2 * MAX_FILE
-"""Characters of its texts, with those that aliases repeat."""
+"""The maximum number of characters of its texts, including those that aliases repeat."""
 MAX_FLOW = 10_000
-"""Brackets that are open, before YAML's reader sees them."""
+"""The maximum number of open brackets, checked before YAML's parser."""
 MAX_DIGITS = 4000
 MAX_REPEATED = 1000
-"""Repeated keys that are told."""
+"""The maximum number of repeated keys that are reported."""
 MAX_DEPTH = 200
-"""Levels of objects and lists in each other."""
+"""The maximum number of nested objects and lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A document as one: its content, the text that is published, and the files it is made from."""
+    """A complete document: its content, the text that is published, and its source files."""
 
     content: dict[str, Any]
     text: bytes
@@ -60,14 +65,17 @@ class Loaded:
 
 _STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
 _DEEPEST_JSON = 900
-"""Levels that are parsed; the report of a document names those over `MAX_DEPTH`."""
+"""The maximum number of levels that are parsed. The report of a document shows those over
+`MAX_DEPTH`.
+"""
 
 
 def load(path: Path) -> Loaded:
-    """Return a document with all that it refers to. Raise `DocumentError`; `checking.read` names
-    every mistake of the document.
+    """Return a document with everything it refers to. Raise `DocumentError` for the first mistake.
+    `checking.read` reports all mistakes.
 
-    The text is the file's own where that stands alone, else YAML made from the content.
+    The text is that of the file if it has no external references or aliases, and otherwise YAML
+    that is generated from the content.
     """
     bundle = Bundle(path)
     if bundle.faults:
@@ -80,11 +88,11 @@ def load(path: Path) -> Loaded:
 
 
 def load_cached(path: Path) -> Loaded:
-    """Return what `load` does, if possible as it was the last time: YAML takes 20 times as long.
+    """Return the same as `load`, from a cache if possible, because YAML takes 20 times as long.
 
-    The cache is a file where Python keeps the compiled modules of the same folder, by the same
-    rules: `PYTHONDONTWRITEBYTECODE` and `PYTHONPYCACHEPREFIX` hold, and a folder that cannot be
-    written is left alone. It begins with a digest of all that it was made from.
+    The cache is a file next to Python's compiled modules of the same folder and follows the same
+    rules: `PYTHONDONTWRITEBYTECODE` and `PYTHONPYCACHEPREFIX` apply, and a read-only folder is not
+    an error. It begins with a digest of all its sources.
     """
     place = cache_of(path)
     with suppress(OSError, ValueError, KeyError, TypeError):
@@ -102,15 +110,15 @@ def load_cached(path: Path) -> Loaded:
 
 
 def cache_of(path: Path) -> Path:
-    """Return where a document's cache is."""
+    """Return the path of a document's cache."""
     return Path(cache_from_source(str(path.with_suffix(".py")))).with_suffix(".document")
 
 
 def _write_cache(place: Path, path: Path, loaded: Loaded) -> None:
-    """Write the file whole or not at all, because several processes may start at once. Whoever may
-    read the document may read its cache.
+    """Write the file atomically, because several processes may start simultaneously. The cache has
+    the read permissions of the document.
     """
-    # A copy of the folder, with its cache, is read by its own files.
+    # The paths are relative, so that the cache in a copy of the folder refers to the copied files.
     files = [os.path.relpath(file, path.resolve().parent) for file in loaded.files]
     head = {"digest": _digest(loaded.files), "files": files, "size": len(loaded.text)}
     unfinished = place.with_name(f"{place.name}.{os.getpid()}")
@@ -140,12 +148,12 @@ def _own_digest() -> bytes:
 
 
 class Bundle:
-    """The documents of several files as one, with where each part is from.
+    """One document from several files, with the origin of each part.
 
-    `content` is the document. `origins` has the steps to each part of it that another file holds,
-    with that file and the steps there. `faults` are keys that come twice, and references that point
-    nowhere; these stand in the content as they are written. Raise `DocumentError` for a file that
-    holds no object.
+    `content` is the document. `origins` maps the steps to each part from another file to that file
+    and the steps there. `faults` are errors for duplicate keys and for references without a target,
+    which are not changed in the content. Raise `DocumentError` if the file does not contain an
+    object.
     """
 
     def __init__(self, path: Path) -> None:
@@ -158,7 +166,7 @@ class Bundle:
         if not isinstance(self.content, dict):
             raise _error_at(path, None, "a document is an object")
         self._names: dict[str, str] = {}
-        """The absolute reference of what another file holds -> the reference in this document."""
+        """The absolute reference of a part of another file -> the reference in this document."""
         self._waiting: list[tuple[str, str, str, Any]] = []
         self._inlined: list[str] = []
         self._ids = {
@@ -167,7 +175,7 @@ class Bundle:
             if kind == "schema" and isinstance(node, dict) and "$id" in node
         }
         self._misplaced: dict[str, list[Steps]] = {}
-        """Where references stand that have no meaning there, by the kind of the object."""
+        """The kind of an object -> the places of references that are not allowed for it."""
         self._has_media_types = str(self.content.get("openapi", "")).startswith("3.2")
         self._adopt()
         self._point_here(self.content, "document", self._root, ())
@@ -182,7 +190,7 @@ class Bundle:
         return tuple(self._sources)
 
     def source(self, path: Path) -> Any:
-        """Return what a file holds. Raise `DocumentError`."""
+        """Return the content of a file. Raise `DocumentError`."""
         path = path.resolve()
         if path not in self._sources:
             self._sources[path], repeated = parse(path)
@@ -190,8 +198,8 @@ class Bundle:
         return self._sources[path]
 
     def _lookup(self, absolute: str, at: Steps) -> Any:
-        """Return a copy of what a reference points to. Raise `DocumentError`; `at` is where the
-        reference stands.
+        """Return a copy of the target of a reference. `at` is the place of the reference. Raise
+        `DocumentError`.
         """
         uri, fragment = urldefrag(absolute)
         place = (*at, "$ref")
@@ -215,15 +223,15 @@ class Bundle:
         return self._plain(found, absolute)
 
     def _plain(self, node: Any, place: str) -> Any:
-        """Return a copy as JSON has it: keys are text, and no two parts are one."""
+        """Return a copy as from JSON: keys are text, and parts are not shared."""
         try:
             return json.loads(json.dumps(node, allow_nan=False))
         except (TypeError, ValueError) as error:
             raise DocumentError(f"{place or self._root}: {error}") from error
 
     def _adopt(self) -> None:
-        """Note the components that are nothing but a reference into another file, and those that
-        take the place of another file's.
+        """Record the components that are only references into other files, and those that replace
+        parts of other files.
         """
         for (section, name), component, kind in children(
             self.content.get("components"), "components"
@@ -237,7 +245,7 @@ class Bundle:
                     try:
                         node = self._lookup(absolute, ("components", section, name))
                     except DocumentError:
-                        continue  # a fault where references are followed
+                        continue  # reported when references are followed
                     self._waiting.append((absolute, kind, str(name), node))
                 self._names[absolute] = f"#/components/{section}/{name}"
 
@@ -245,8 +253,8 @@ class Bundle:
         return urldefrag(absolute)[0] != self._root
 
     def _point_here(self, node: Any, kind: str, base: str, at: Steps) -> Any:
-        """Return an object of the file `base` with references that hold in this document. Those to
-        a schema's `$id` do already, and so do all in such a schema.
+        """Return an object of the file `base` with its references changed to this document.
+        References to a schema's `$id`, and those in such a schema, are not changed.
         """
         if kind == "schema" and isinstance(node, dict) and "$id" in node:
             return node
@@ -275,7 +283,7 @@ class Bundle:
         return node
 
     def _inline(self, node: dict[str, Any], kind: str, absolute: str, at: Steps) -> Any:
-        """Return what a reference points to in its place. Raise `DocumentError`."""
+        """Return the target of a reference, which replaces the reference. Raise `DocumentError`."""
         if absolute in self._inlined:
             raise DocumentError(f'"{node["$ref"]}" refers to itself', at=(*at, "$ref"))
         found = self._lookup(absolute, at)
@@ -289,8 +297,8 @@ class Bundle:
         return whole
 
     def _name(self, absolute: str, kind: str, at: Steps) -> str:
-        """Return the reference to a component for what another file holds. Raise `DocumentError`;
-        `at` is where it is referred to.
+        """Return the reference to a component for a part of another file. `at` is the place of the
+        reference. Raise `DocumentError`.
         """
         if absolute not in self._names:
             found = self._lookup(absolute, at)
@@ -330,8 +338,8 @@ class Bundle:
 
 
 def has_no_reference(kind: str, *, has_media_types: bool) -> bool:
-    """Return whether no reference may stand for an object of a kind. Media types have components
-    since OpenAPI 3.2.
+    """Return whether an object of a kind cannot be replaced by a reference. Media types have
+    components since OpenAPI 3.2.
     """
     if kind == "media":
         return not has_media_types
@@ -343,9 +351,11 @@ def _path_of(uri: str) -> Path:
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """YAML 1.2's core schema (section 10.3.2): `no` and `2026-01-02` are text. A key comes once.
+    """Loads YAML 1.2 with the core schema (section 10.3.2), in which `no` and `2026-01-02` are
+    text. It records duplicate keys.
 
-    libyaml's loader is ten times as fast; the pure one is there where the wheel lacks it.
+    libyaml's loader is ten times as fast. The pure Python loader is used if the wheel does not have
+    it.
     """
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
@@ -365,8 +375,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         return super().construct_mapping(node, deep)
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Put what merge keys name into an object, each key once: PyYAML's way copies all pairs
-        of all levels.
+        """Merge the objects that merge keys name, each key once. PyYAML itself copies all pairs of
+        all levels.
         """
         merged: dict[Any, Any] = {}
         own = []
@@ -423,18 +433,18 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_integer)
 
 
 def compose(path: Path) -> yaml.Node:
-    """Return the nodes of a file that can be parsed; they know their lines."""
+    """Return the nodes of a valid file, with line numbers."""
     node: yaml.Node = _Loader(_NO_YAML.sub(_replaced, path.read_bytes())).get_single_node()
     return node
 
 
 def flatten(node: yaml.MappingNode) -> None:
-    """Put what merge keys of an object name into it. Raise `yaml.YAMLError`."""
+    """Merge the objects that merge keys of an object name into it. Raise `yaml.YAMLError`."""
     _Loader(b"").flatten_mapping(node)
 
 
 _NO_YAML = re.compile(rb"\x7f|\xc2[\x80-\x84\x86-\x9f]|\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
-"""What JSON may hold and YAML may not: control characters, and halves of a character."""
+"""Characters that JSON allows but YAML does not: control characters, and lone surrogates."""
 
 
 def _replaced(found: re.Match[bytes]) -> bytes:
@@ -442,10 +452,10 @@ def _replaced(found: re.Match[bytes]) -> bytes:
 
 
 def parse(path: Path) -> tuple[Any, list[DocumentError]]:
-    """Return what a YAML or JSON file holds, and an error for each key that comes twice. Raise
-    `DocumentError` with the spot of a mistake of syntax.
+    """Return the content of a YAML or JSON file, and an error for each duplicate key. Raise
+    `DocumentError` with the spot of a syntax error.
 
-    JSON is read as YAML, 20 times as slowly, only where it has a mistake, whose spot YAML knows.
+    JSON is read as YAML, which takes 20 times as long, only if it has a mistake, to find its spot.
     """
     try:
         text = _read(path)
@@ -477,7 +487,7 @@ def parse(path: Path) -> tuple[Any, list[DocumentError]]:
 
 
 def _read(path: Path) -> bytes:
-    """Return what a file holds. Raise `DocumentError` for a large one, also without an end."""
+    """Return the bytes of a file. Raise `DocumentError` for a file that is too large or endless."""
     with path.open("rb") as file:
         text = file.read(MAX_FILE + 1)
     if len(text) > MAX_FILE:
@@ -486,8 +496,8 @@ def _read(path: Path) -> bytes:
 
 
 def _check_flow(path: Path, text: bytes) -> None:
-    """Raise `DocumentError` for brackets and dashes nested so deep that YAML's reader would use up
-    the stack, quoted texts aside.
+    """Raise `DocumentError` for brackets and dashes outside quoted texts that are nested so deep
+    that YAML's parser would exhaust the stack.
     """
     if text.count(b"[") + text.count(b"{") + text.count(b"- -") <= MAX_FLOW:
         return
@@ -512,11 +522,12 @@ def _too_deep(path: Path, line: int = 1) -> DocumentError:
 
 
 def _check_size(path: Path, content: Any) -> None:
-    """Raise `DocumentError` for a document of too many values or texts, counted as often as aliases
-    repeat them, for one that holds itself or is nested too deep, and for half a character.
+    """Raise `DocumentError` for a document with too many values or characters, including
+    repetitions by aliases, for one that contains itself or is nested too deep, and for lone
+    surrogates or numbers that are not finite.
     """
     sizes: dict[int, tuple[int, int, int]] = {}
-    """Object -> its values, its characters and its levels; all 0 while it is looked into."""
+    """Object -> its numbers of values, characters and levels, which are 0 until it is finished."""
     waiting: list[tuple[Any, bool, Steps]] = [(content, False, ())]
     while waiting:
         node, is_done, at = waiting.pop()
@@ -570,16 +581,16 @@ def _error_of(path: Path, at: Steps, problem: str) -> DocumentError:
 
 
 def _parse_json(text: bytes) -> Any:
-    """Return what JSON holds. Raise `ValueError` for what is no JSON, and for a key that comes
-    twice.
+    """Return the content of a JSON text. Raise `ValueError` if it is not JSON or has a duplicate
+    key.
     """
     _require_shallow(text)
     return json.loads(text, object_pairs_hook=_object_of, parse_constant=_refuse_constant)
 
 
 def _require_shallow(text: bytes) -> None:
-    """Raise RecursionError for JSON that is nested too deeply to parse, whatever Python's own limit
-    is: a library may have raised it beyond what the stack holds.
+    """Raise RecursionError for JSON that is nested too deeply to parse. Python's own limit is not
+    used, because a library may have raised it beyond the size of the stack.
     """
     depth = 0
     for match in _STRING_OR_BRACKET.finditer(text):
@@ -618,7 +629,7 @@ _REMEDIES = {
         "that begins with @ or `"
     ),
 }
-"""What libyaml says -> what to do about it."""
+"""A message of libyaml -> a message with a remedy."""
 
 
 def _error_at(path: Path, mark: Any, problem: str) -> DocumentError:
@@ -657,6 +668,6 @@ _Dumper.add_representer(str, _dump_text)
 
 
 def dump(content: Any) -> bytes:
-    """Return YAML that every reader reads alike, without aliases."""
+    """Return YAML without aliases."""
     text: str = yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text.encode()

@@ -1,6 +1,6 @@
-"""Mistakes in documents and handlers: where each stands, and one report of them all.
+"""Mistakes in documents and handlers: their places, and a report.
 
-A line is looked up only for a mistake: files are composed once more, with marks.
+Lines are looked up only for mistakes. The files are then parsed again, with marks.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from specd._engine.openapi.structure import Steps
 from specd._engine.printable import printable
 
 MOST = 50
-"""The mistakes that a report writes out."""
+"""The maximum number of mistakes in a report."""
 PLACES = 5
-"""The places of one mistake that a report writes out."""
+"""The maximum number of places of one mistake in a report."""
 MAX_CHARACTERS = 4000
-"""Of one mistake in a report."""
+"""The maximum length of one mistake in a report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One mistake. `place` is the way through the document, such as `paths./tasks.get.tags[0]`;
-    empty for what is wrong with the file itself or a handler. Without a file, `file` is the
-    document's name, and `line` and `column` are 0; else they count from 1.
+    """One mistake. `place` is the path in the document, such as `paths./tasks.get.tags[0]`. It is
+    empty for a mistake in the file itself or in a handler. Without a file, `file` is the document's
+    name, and `line` and `column` are 0. Otherwise they are counted from 1.
     """
 
     file: str
@@ -47,7 +47,7 @@ class Mistake:
 
 
 class Mistakes(DocumentError):
-    """All mistakes of documents and their handlers; its text is the report."""
+    """All mistakes of documents and their handlers. The message is the report."""
 
     def __init__(self, found: Iterable[Mistake]) -> None:
         self.found = in_order(found)
@@ -60,8 +60,8 @@ def shortened(text: str) -> str:
 
 
 def in_order(found: Iterable[Mistake]) -> tuple[Mistake, ...]:
-    """Return each mistake once, by files as they first come, then by lines. What several parts of a
-    document refer to is one, wherever they stand.
+    """Return each mistake once, sorted by file in order of appearance, and by line. A mistake in a
+    shared part counts once.
     """
     by_spot: dict[tuple[object, ...], Mistake] = {}
     for each in found:
@@ -73,8 +73,8 @@ def in_order(found: Iterable[Mistake]) -> tuple[Mistake, ...]:
 
 
 def report(found: Sequence[Mistake]) -> str:
-    """Return a line for each of the first `MOST` mistakes, and how many more there are. Of one that
-    stands at many places, such as in what a generator wrote, the first `PLACES` have a line.
+    """Return a line for each of the first `MOST` mistakes, and the number of others. If one mistake
+    is at many places, for example in a generated document, only the first `PLACES` have a line.
     """
     places = Counter(mistake.message for mistake in found)
     seen: Counter[str] = Counter()
@@ -97,19 +97,19 @@ def report(found: Sequence[Mistake]) -> str:
 
 
 def place_of(steps: Steps) -> str:
-    """Return steps as people write them: `paths./tasks.get.parameters[0].schema`."""
+    """Return steps as a readable path: `paths./tasks.get.parameters[0].schema`."""
     parts = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
     return "".join(parts).removeprefix(".")
 
 
 def shown(file: Path) -> str:
-    """Return the name of a file as seen from the working directory, if it is in there."""
+    """Return the name of a file, relative to the working directory if it is in it."""
     name = os.path.relpath(file)
     return str(file) if name.startswith("..") else name
 
 
 def of_spot(spot: SourceLocation, message: str, place: str = "") -> Mistake:
-    """Return the mistake at a spot of a file, whose name the message need not repeat."""
+    """Return the mistake at a spot of a file, without the spot in its message."""
     for start in (f"{spot.file}:{spot.line}:{spot.column}: ", f"{spot.file}: "):
         message = message.removeprefix(start)
     return Mistake(shown(spot.file), spot.line, spot.column, place, message)
@@ -119,7 +119,7 @@ _Members = dict[int, dict[str, tuple[yaml.Node, yaml.Node]]]
 
 
 class Locator:
-    """Finds the lines of the parts of a document, in whichever of its files they are."""
+    """Finds the lines of the parts of a document in its files."""
 
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
@@ -133,8 +133,8 @@ class Locator:
         return of_spot(spot, str(error), place)
 
     def spot(self, steps: Steps) -> SourceLocation:
-        """Return where a part is: its key, or the item of its list. For a part that is not there,
-        the nearest around it.
+        """Return the place of a part: its key, or the item in its list. For a missing part, return
+        the nearest part that contains it.
         """
         best = None
         for file, own in self._candidates(steps):
@@ -147,7 +147,7 @@ class Locator:
         return best
 
     def _candidates(self, steps: Steps) -> Iterator[tuple[Path, Steps]]:
-        """Yield the files that may hold a part, with the steps there, the likeliest first."""
+        """Yield the files that may contain a part, with the steps there, the most likely first."""
         for length in range(len(steps), 0, -1):
             origin = self._bundle.origins.get(steps[:length])
             if origin is not None:
@@ -161,8 +161,8 @@ class Locator:
 
 
 def _mark_of(node: yaml.Node, steps: Steps, known: _Members) -> tuple[Any, int]:
-    """Return the mark of the part at the end of the steps, or as far as they lead, and the number
-    of steps that lead nowhere. `known`: the parts of the nodes that were looked into before.
+    """Return the mark of the part at the end of the steps, or of the last part that exists, and the
+    number of missing steps. `known` caches the parts of nodes.
     """
     mark = node.start_mark
     for number, step in enumerate(steps):
@@ -177,8 +177,8 @@ def _mark_of(node: yaml.Node, steps: Steps, known: _Members) -> tuple[Any, int]:
 
 
 def _members(node: yaml.Node) -> Iterator[tuple[str, tuple[yaml.Node, yaml.Node]]]:
-    """Yield the names or indexes of the parts of a node, each with the nodes of key and value, also
-    of what is merged into an object; of parts of one name, the last one counts.
+    """Yield the names or indexes of the parts of a node, each with the nodes of its key and value,
+    including parts from merge keys. If parts have the same name, the last one counts.
     """
     if isinstance(node, yaml.SequenceNode):
         yield from ((str(number), (item, item)) for number, item in enumerate(node.value))

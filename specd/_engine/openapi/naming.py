@@ -1,14 +1,14 @@
-"""Which function handles an operation: its module and name, derived where the document is silent.
+"""Derives the module and the name of the function that handles an operation.
 
-The module is named like the first tag, `operations` without one, and lies in the service's package
-of handlers. If the service has one module of handlers instead, it has the functions of all tags.
-The function is named like the operationId, without one like the method and the path:
-`get_orders_id` for `GET /orders/{id}`. As in connexion, `x-openapi-router-controller` names
-another module. An operationId with dots names a module in the service's package of handlers.
+The module is named after the first tag, or `operations` without a tag, and is in the service's
+package of handlers. If the service has a single module of handlers instead, it has the functions of
+all tags. The function is named after the operationId, or without one after the method and the path:
+`get_orders_id` for `GET /orders/{id}`. As in connexion, `x-openapi-router-controller` names another
+module. An operationId with dots names a module in the service's package of handlers.
 
-The names are made fit for Python: the tag `pet store` is the module `pet_store`, and letters of
-every script stay. An operation whose function another one has already gets a number: `get-user` is
-`get_user`, and `get_user` after it is `get_user_2`.
+Names are converted to Python identifiers: the tag `pet store` is the module `pet_store`, and
+letters of every script are kept. A duplicate function name gets a number: `get-user` is `get_user`,
+and `get_user` after it is `get_user_2`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from typing import Any
 CONTROLLER = "x-openapi-router-controller"
 UNTAGGED = "operations"
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""Where a word begins with a capital."""
+"""The places where a word begins with a capital letter."""
 _NEEDED = frozenset(
     (
         *("Any", "Context", "Literal", "NotImplementedError", "Response", "bool", "bytes", "dict"),
         *("float", "int", "list", "object", "str", "tuple", "types"),
     )
 )
-"""Names that a module of handlers needs, so that no function can have them."""
+"""Names that a module of handlers needs, so functions cannot have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,9 @@ class HandlerName:
 
 
 def operation_id_of(path: str, method: str, operation: Mapping[str, Any]) -> str:
-    """Return the operationId, or the one made of method and path; `path` as the document has it."""
+    """Return the operationId, or one derived from the method and the path. `path` is as in the
+    document.
+    """
     given = operation.get("operationId")
     if given:
         return str(given)
@@ -63,8 +65,8 @@ def handler_of(
     has_modules: bool = True,
     snake_case: bool = False,
 ) -> HandlerName:
-    """Return where the handler of an operation is, as if it had no namesake; `handlers` is the
-    service's package, or without modules its only module. With `snake_case`, the operationId
+    """Return the name of the handler of an operation, ignoring duplicates. `handlers` is the
+    service's package, or its only module without `has_modules`. With `snake_case`, the operationId
     `GetUser` is the function `get_user`.
     """
     operation_id = operation_id_of(path, method, operation)
@@ -90,7 +92,7 @@ def in_snake_case(text: str) -> str:
 
 
 def _parts_of(operation_id: str) -> list[str]:
-    """Return the parts of an operationId between its dots, without those that are empty."""
+    """Return the parts of an operationId between dots, without empty ones."""
     return [part for part in operation_id.split(".") if part.strip("/ ")] or [operation_id]
 
 
@@ -101,9 +103,9 @@ def handlers_of(
     has_modules: bool = True,
     snake_case: bool = False,
 ) -> dict[tuple[str, str], HandlerName]:
-    """Return where the handlers of operations are, by path and method, each in another function.
-    The operations are paths, methods and objects, in the order of the document. Without modules,
-    `handlers` is a module itself, which has the functions of all tags.
+    """Return (path, method) -> the name of the handler. All names are different. `operations` are
+    paths, methods and operation objects, in the order of the document. Without `has_modules`,
+    `handlers` is the module that has the functions of all tags.
     """
     plain = {
         (path, method): handler_of(
@@ -125,21 +127,21 @@ def handlers_of(
 
 
 def function_of(text: str) -> str:
-    """Return a text as the name of a function of a module of handlers: `list` is `list_`, because
-    the module needs the type.
+    """Return a text as the name of a function in a module of handlers. For example, `list` becomes
+    `list_`, because the module needs the type.
     """
     name = identifier_of(text)
     return f"{name}_" if name in _NEEDED else name
 
 
 def name_by_hand(function: str) -> str:
-    """Return the name that a function has by the document, if that is a name its module needs."""
+    """Return a function's name without the underscore that `function_of` adds."""
     bare = function.removesuffix("_")
     return bare if bare in _NEEDED else function
 
 
 def identifier_of(text: str) -> str:
-    """Return a text as a Python name, in the form that Python gives it (NFKC)."""
+    """Return a text as a Python identifier, normalized as in Python (NFKC)."""
     normal = unicodedata.normalize("NFKC", text)
     name = "".join(char if f"a{char}".isidentifier() else "_" for char in normal)
     name = re.sub(r"_+", "_", name).strip("_") if not normal.isidentifier() else normal.strip("_")
@@ -147,9 +149,9 @@ def identifier_of(text: str) -> str:
 
 
 def argument_name(name: str) -> str:
-    """Return the keyword a handler takes a parameter as: `Idempotency-Key` -> `idempotency_key`,
-    `petId` -> `pet_id`, `id` -> `id_` (connexion's `pythonic_params`). Letters of every script
-    stay, in the form that Python gives them (NFKC).
+    """Return the keyword argument for a parameter: `Idempotency-Key` -> `idempotency_key`, `petId`
+    -> `pet_id`, `id` -> `id_` (connexion's `pythonic_params`). Letters of every script are kept,
+    normalized as in Python (NFKC).
     """
     parted = unicodedata.normalize("NFKC", _WORDS.sub("_", name.replace("[]", "")).lower())
     result = "".join(char if f"a{char}".isidentifier() else "_" for char in parted)

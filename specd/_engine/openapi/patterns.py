@@ -1,9 +1,10 @@
-"""Regular expressions as people write them, for the validator of schemas.
+"""Converts regular expressions in documents for the validator of schemas.
 
 JSON Schema recommends ECMA-262 in its Unicode mode, which is what the validator reads. Documents
-also hold what browsers take beside it (ECMA-262, Annex B.1.2): a hyphen beside a class
-(`[\\w-.]`), a brace that begins no quantifier (`^{id}$`), and a bracket that ends no class. The
-validator lacks some spellings of ECMA-262 (`[^]`, `\\0`, `[\\b]`), for which it gets others.
+also contain the extensions that browsers accept (ECMA-262, Annex B.1.2): a hyphen next to a class
+(`[\\w-.]`), a brace that does not begin a quantifier (`^{id}$`), and a bracket that does not end a
+class. The validator does not support some notations of ECMA-262 (`[^]`, `\\0`, `[\\b]`), which are
+replaced.
 """
 
 import re
@@ -14,10 +15,10 @@ import jsonschema_rs
 OPTIONS: dict[str, Any] = {
     "pattern_options": jsonschema_rs.FancyRegexOptions(size_limit=2**26, dfa_size_limit=2**26)
 }
-"""For each validator: as many bytes for a compiled pattern as `\\S{1,8192}` needs."""
+"""Options of each validator. The size limits are sufficient for `\\S{1,8192}`."""
 _TOKEN = re.compile(
     r"(?P<members>\[\^?(?:[^\]\\]|\\.)*+\])"
-    r"|\[.*+"  # a class without an end: all that is left, or each bracket would be tried
+    r"|\[.*+"  # an unclosed class: match the rest, or each bracket would be tried
     r"|\\(?:[pPu]\{[^}]{0,100}+\}|.)"  # an escape
     r"|\{\d+(?:,\d*)?\}"  # a quantifier
     r"|(?P<brace>[{}\]])",
@@ -34,13 +35,14 @@ _LARGE = re.compile(r"\{(\d+)(,?)(\d*)\}")
 
 
 def smaller(pattern: str) -> str:
-    """Return a pattern with quantifiers of at most 2, which is as right as the pattern itself."""
+    """Return a pattern with quantifiers of at most 2, which is valid if the pattern itself is."""
     return _LARGE.sub(lambda it: "{1,}" if it[2] and not it[3] else "{1,2}", pattern)
 
 
 def require_shallow(pattern: str) -> None:
     """Raise `RecursionError` for groups that are nested too deeply for Python's parser of regular
-    expressions, whatever Python's own limit is: a library may raise it beyond what the stack holds.
+    expressions. Python's own limit is not used, because a library may have raised it beyond the
+    size of the stack.
     """
     depth = 0
     for match in _CLASS_ESCAPE_OR_GROUP.finditer(pattern):
@@ -50,7 +52,7 @@ def require_shallow(pattern: str) -> None:
 
 
 def in_unicode_mode(pattern: str) -> str:
-    """Return a pattern with the escapes that ECMA-262 demands in its Unicode mode."""
+    """Return a pattern with the escapes that ECMA-262 requires in its Unicode mode."""
     return _TOKEN.sub(_escaped, pattern)
 
 

@@ -1,8 +1,9 @@
-"""What OpenAPI demands of a document beyond its structure, and what is surely meant otherwise.
+"""The rules of OpenAPI for a document beyond its structure, and advice about parts that are
+certainly unintended.
 
-Each rule yields the mistakes that it finds and takes any content: where the structure is wrong, it
-says nothing. `MUST` are the specification's own demands, without which a document is not served;
-`ADVICE` is what means nothing or something else than it seems to mean.
+Each rule yields the mistakes that it finds. It accepts any content and ignores parts with a wrong
+structure. `MUST` are requirements of the specification. A document that violates them is not
+served. `ADVICE` is about parts that have no effect, or a different effect than they seem to have.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _BOUNDS = (
 )
 _BOUNDED = frozenset(low for low, _ in _BOUNDS)
 _KEYWORDS = "discriminator", "xml", "externalDocs", "example", "definitions", "$recursiveRef"
-"""The keywords of schemas in OpenAPI 3.1 beside those of JSON Schema 2020-12."""
+"""The keywords of schemas in OpenAPI 3.1 in addition to those of JSON Schema 2020-12."""
 _FORMATS = (
     *("date", "date-time", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"),
     *("uri-reference", "uri-template", "json-pointer", "regex", "int32", "int64", "float"),
@@ -47,15 +48,15 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """The name of a header (RFC 9110, section 5.6.2)."""
 _TOKEN_CHARACTERS = "letters of ASCII, digits and !#$%&'*+-.^_`|~"
 _IGNORED_HEADERS = ("accept", "content-type", "authorization")
-"""Headers that are described elsewhere than among the parameters."""
+"""Headers that are not described by parameters."""
 _HARMLESS = ("$ref", "description", "summary", "title", "deprecated", "example")
-"""Keys beside a `$ref` of OpenAPI 3.0 that nobody misses, though they are ignored."""
+"""Keys next to a `$ref` in OpenAPI 3.0 that are ignored, which does no harm."""
 MAX_WAY = 30
-"""References that lead to each other."""
+"""The maximum length of a chain of references."""
 
 
 class Checked:
-    """A document that is checked: its content, its objects, and the version it is of."""
+    """A document for the checks: its content, its objects, and its version of OpenAPI."""
 
     def __init__(self, content: Node) -> None:
         self.content = content
@@ -71,7 +72,9 @@ class Checked:
         return self._of.get(kind, [])
 
     def operations(self) -> Iterator[tuple[Steps, Node, Steps, Node]]:
-        """Yield the paths' operations, each with its path: the steps and the object of both."""
+        """Yield the operations of all paths: the steps and the object of the operation, and those
+        of its path.
+        """
         for path, written in self.mapping("paths").items():
             item = self.resolve(written)
             for method in item:
@@ -79,24 +82,26 @@ class Checked:
                     yield ("paths", path, method), item[method], ("paths", path), item
 
     def mapping(self, *steps: str) -> Node:
-        """Return the object at a place of the document; `{}` if there is none."""
+        """Return the object at a place in the document, or `{}` if there is none."""
         return _mapping(reach(self.content, steps))
 
     def parameters(self, node: Node, at: Steps) -> list[tuple[Steps, Node]]:
-        """Return the parameters of a path or an operation, and where each stands in its list."""
+        """Return the parameters of a path or an operation, each with its place in the list."""
         items = _list(node.get("parameters"))
         return [((*at, "parameters", i), self.resolve(item)) for i, item in enumerate(items)]
 
     def resolve(self, node: Any) -> Node:
-        """Return what a local reference points to, else the object itself; `{}` if it is none."""
+        """Return the target of a local reference, or else the object itself. Return `{}` if it is
+        not an object.
+        """
         reference = node.get("$ref") if isinstance(node, Mapping) else None
         if isinstance(reference, str):
             node = reach(self.content, self.way(reference)[-1])
         return {} if isinstance(_mapping(node).get("$ref"), str) else _mapping(node)
 
     def way(self, reference: str) -> list[Steps]:
-        """Return the steps to each object that a local reference leads to, one by another, up to
-        one that is no reference, or that was passed already.
+        """Return the steps to each object in the chain of a local reference, up to an object that
+        is not a reference or is already in the chain.
         """
         passed: list[Steps] = []
         following: Any = reference
@@ -110,13 +115,13 @@ class Checked:
         return passed
 
     def reach(self, reference: str) -> Any:
-        """Return what a local reference points to, or `NOTHING`."""
+        """Return the target of a local reference, or `NOTHING`."""
         if reference.startswith("#/") or reference in ("", "#"):
             return reach(self.content, steps_of(reference))
         return self.content if reference[1:] in self._anchors else NOTHING
 
     def fault_of(self, reference: str) -> str | None:
-        """Return the sentence on a local reference that points nowhere, or None."""
+        """Return the message about a local reference without a target, or None."""
         if not reference.startswith("#") or self.reach(reference) is not NOTHING:
             return None
         return points_nowhere(reference, self.content, reference)
@@ -135,7 +140,7 @@ class Checked:
         return {tuple(map(str, at)): kind for at, _, kind in self.objects}
 
     def kind_of(self, reference: str) -> str | None:
-        """Return the kind of the object that a local reference points to, if that is known."""
+        """Return the kind of the target of a local reference, or None if it is unknown."""
         if not reference.startswith("#/"):
             return None
         steps = steps_of(reference)
@@ -153,7 +158,7 @@ class Checked:
 
 
 def references(checked: Checked) -> Faults:
-    """A reference points to an object of the kind that is wanted."""
+    """A reference points to an object of the required kind."""
     fault_of, way = cache(partial(_fault_of, checked)), cache(checked.way)
     with_ids = [at for at, schema in checked.of("schema") if "$id" in schema]
     for at, node, kind in checked.objects:
@@ -161,7 +166,7 @@ def references(checked: Checked) -> Faults:
         if not isinstance(reference, str) or not reference.startswith("#"):
             continue
         if any(at[: len(base)] == base for base in with_ids):
-            continue  # it is meant from there
+            continue  # it is relative to that `$id`
         fault = fault_of(reference, kind)
         if fault is not None:
             yield DocumentError(fault, (*at, "$ref"))
@@ -173,7 +178,7 @@ def references(checked: Checked) -> Faults:
 
 
 def _fault_of(checked: Checked, reference: str, kind: str) -> str | None:
-    """Return what is wrong with a reference in the place of an object of a kind, or None."""
+    """Return the fault of a reference that replaces an object of a kind, or None."""
     nowhere = checked.fault_of(reference)
     if nowhere is not None:
         return nowhere
@@ -187,12 +192,12 @@ def _fault_of(checked: Checked, reference: str, kind: str) -> str | None:
 
 
 def _unknown(fault: str, name: Any, known: Iterable[str], at: Steps) -> DocumentError:
-    """Return the error for a name that is none of those known, with the nearest of them."""
+    """Return the error for an unknown name, with the nearest known name."""
     return DocumentError(f"{fault}{did_you_mean(name, known)}", at)
 
 
 def operation_ids(checked: Checked) -> Faults:
-    """Each operation has an operationId of its own."""
+    """Each operation has a different operationId."""
     for at, operation in checked.of("operation"):
         name = operation.get("operationId")
         if isinstance(name, str) and checked.operation_ids[name] != at:
@@ -204,7 +209,7 @@ def operation_ids(checked: Checked) -> Faults:
 
 
 def shapes_of_paths(checked: Checked) -> Faults:
-    """No two paths take the same requests."""
+    """No two paths match the same requests."""
     known: dict[Any, str] = {}
     for path, written in checked.mapping("paths").items():
         if path.startswith("x-"):
@@ -233,7 +238,7 @@ def shapes_of_paths(checked: Checked) -> Faults:
 
 
 def _integers(checked: Checked, node: Node, shared: dict[str, bool]) -> dict[str, bool]:
-    """Return which parameters of the path are integers for a method, or for all."""
+    """Return name -> whether a path parameter is an integer, for a method or for all methods."""
     own = {
         str(parameter.get("name")): checked.resolve(parameter.get("schema")).get("type")
         == "integer"
@@ -244,7 +249,7 @@ def _integers(checked: Checked, node: Node, shared: dict[str, bool]) -> dict[str
 
 
 def path_parameters(checked: Checked) -> Faults:
-    """The parameters of a path's template are those that are declared."""
+    """The parameters in a path's template are the declared path parameters."""
     for at, operation, path_at, item in checked.operations():
         path = str(path_at[-1])
         template = _TEMPLATE.findall(path)
@@ -265,7 +270,7 @@ def path_parameters(checked: Checked) -> Faults:
 
 
 def repeated_parameters(checked: Checked) -> Faults:
-    """No list has a parameter twice."""
+    """No list contains a parameter twice."""
     for kind in ("pathItem", "operation"):
         for at, node in checked.of(kind):
             known: set[tuple[str, str]] = set()
@@ -283,7 +288,7 @@ def repeated_parameters(checked: Checked) -> Faults:
 
 
 def security(checked: Checked) -> Faults:
-    """A requirement names security schemes that there are."""
+    """A requirement names existing security schemes."""
     schemes = checked.mapping("components", "securitySchemes")
     for at, name, _ in _requirements(checked):
         if name not in schemes and not (checked.version == "3.2" and "/" in name):
@@ -305,7 +310,7 @@ def repeated_tags(checked: Checked) -> Faults:
 
 
 def servers(checked: Checked) -> Faults:
-    """The default of a server's variable is one of the values that it may have."""
+    """The default of a server's variable is one of its allowed values."""
     for at, server in _servers(checked):
         for name, variable in _mapping(server.get("variables")).items():
             variable = _mapping(variable)
@@ -317,7 +322,7 @@ def servers(checked: Checked) -> Faults:
 
 
 def patterns(checked: Checked) -> Faults:
-    """A pattern is a regular expression."""
+    """A pattern is a valid regular expression."""
     for at, schema in checked.of("schema"):
         names = _mapping(schema.get("patternProperties"))
         written = [((*at, "patternProperties", name), name) for name in names]
@@ -359,7 +364,7 @@ def _why(pattern: str, version: str) -> str:
 
 _GROUP = re.compile(r"\(\?<(?![=!])")
 _BACK = re.compile(r"\\k<(\w+)>")
-"""The start of a group with a name, and what refers to one, which Python writes otherwise."""
+"""The start of a named group, and a reference to one, whose syntax is different in Python."""
 
 
 def bounds(checked: Checked) -> Faults:
@@ -376,7 +381,7 @@ def bounds(checked: Checked) -> Faults:
 
 
 def discriminators(checked: Checked) -> Faults:
-    """A discriminator's mapping leads to schemas."""
+    """A discriminator's mapping refers to existing schemas."""
     schemas = checked.mapping("components", "schemas")
     for at, schema in checked.of("schema"):
         mapping = _mapping(_mapping(schema.get("discriminator")).get("mapping"))
@@ -392,7 +397,7 @@ def discriminators(checked: Checked) -> Faults:
 
 
 def links(checked: Checked) -> Faults:
-    """A link leads to an operation of the document."""
+    """A link refers to an operation of the document."""
     for at, link in checked.of("link"):
         name, reference = link.get("operationId"), link.get("operationRef")
         if isinstance(name, str) and name not in checked.operation_ids:
@@ -404,14 +409,14 @@ def links(checked: Checked) -> Faults:
 
 
 def answers(checked: Checked) -> Faults:
-    """An operation says how it answers, also where OpenAPI 3.1 does not demand it."""
+    """An operation has responses, although OpenAPI 3.1 does not require them."""
     for at, operation, _, _ in checked.operations():
         if "responses" not in operation and checked.version != "3.0":
             yield DocumentError('an operation needs "responses"', at=at)
 
 
 def keywords(checked: Checked) -> Faults:
-    """A schema of OpenAPI 3.1 has no keyword of 3.0, and none that is nearly one of its own."""
+    """A schema of OpenAPI 3.1 has no keyword of 3.0, and no misspelled keyword."""
     if checked.version == "3.0":
         return
     for at, schema, kind, dialect in with_dialects(checked.content, checked.objects):
@@ -440,7 +445,7 @@ def _known(dialect: str) -> frozenset[str]:
 
 
 def beside_references(checked: Checked) -> Faults:
-    """Nothing that has a meaning stands beside a reference of OpenAPI 3.0, where it is ignored."""
+    """There are no relevant keys next to a reference in OpenAPI 3.0, because they are ignored."""
     if checked.version != "3.0":
         return
     for at, schema in checked.of("schema"):
@@ -455,7 +460,7 @@ def beside_references(checked: Checked) -> Faults:
 
 
 def words_of_schemas(checked: Checked) -> Faults:
-    """What a schema says has a meaning."""
+    """The keywords of a schema are meaningful."""
     for at, schema in checked.of("schema"):
         kind = schema.get("type")
         if kind == "array" and checked.version == "3.0" and "items" not in schema:
@@ -474,7 +479,7 @@ def words_of_schemas(checked: Checked) -> Faults:
 
 
 def nullable_choices(checked: Checked) -> Faults:
-    """A schema of OpenAPI 3.0 that is nullable has null among its values, if it lists them."""
+    """A nullable schema of OpenAPI 3.0 that lists its values includes null."""
     if checked.version != "3.0":
         return
     for at, schema in checked.of("schema"):
@@ -488,8 +493,8 @@ def nullable_choices(checked: Checked) -> Faults:
 
 
 def unserved_servers(checked: Checked) -> Faults:
-    """All paths are below the servers of the document: those of a path or an operation are not
-    served. Each address is named once.
+    """All paths are below the servers of the document, because those of a path or an operation are
+    not served. Each address is reported once.
     """
     places: dict[str, list[Steps]] = {}
     for at, server in _servers(checked):
@@ -505,7 +510,7 @@ def unserved_servers(checked: Checked) -> Faults:
 
 
 def functions(checked: Checked) -> Faults:
-    """No two operations have the same function by their names, so that one has a number."""
+    """No two operations have names for the same function, because one would get a number."""
     operations = [(str(path[-1]), str(at[-1]), op) for at, op, path, _ in checked.operations()]
     if not all(isinstance(op.get("tags", []), list) for _, _, op in operations):
         return
@@ -523,7 +528,7 @@ def functions(checked: Checked) -> Faults:
 
 
 def tags(checked: Checked) -> Faults:
-    """A tag that an operation has is not nearly one of those that are described."""
+    """The tag of an operation is not a misspelled described tag."""
     described = {name for _, name in _tags(checked)}
     for at, operation in checked.of("operation"):
         for number, name in enumerate(_list(operation.get("tags"))):
@@ -533,7 +538,7 @@ def tags(checked: Checked) -> Faults:
 
 
 def scopes(checked: Checked) -> Faults:
-    """A requirement names scopes that its scheme has."""
+    """A requirement names scopes of its scheme."""
     for at, name, needed in _requirements(checked):
         scheme = checked.resolve(checked.mapping("components", "securitySchemes").get(name))
         if scheme.get("type") != "oauth2":
@@ -565,7 +570,7 @@ def media_types(checked: Checked) -> Faults:
 
 
 def headers(checked: Checked) -> Faults:
-    """No parameter describes a header whose description has another place."""
+    """No parameter describes a header that is described elsewhere, or that has an invalid name."""
     for at, parameter in checked.of("parameter"):
         name = str(parameter.get("name"))
         if parameter.get("in") == "header" and name.lower() in _IGNORED_HEADERS:
@@ -592,7 +597,7 @@ ADVICE: tuple[Callable[[Checked], Faults], ...] = (
 
 
 def find_faults(checked: Checked, rules: Iterable[Callable[[Checked], Faults]]) -> Faults:
-    """Yield what the rules find."""
+    """Yield the mistakes that the rules find."""
     for rule in rules:
         yield from rule(checked)
 
@@ -623,7 +628,7 @@ def _servers(checked: Checked) -> Iterator[tuple[Steps, Node]]:
 
 
 def _requirements(checked: Checked) -> Iterator[tuple[Steps, str, list[Any]]]:
-    """Yield the security schemes that are required, with the scopes."""
+    """Yield the required security schemes with their places and scopes."""
     for at, node in [((), checked.content), *checked.of("operation")]:
         for number, requirement in enumerate(_list(node.get("security"))):
             for name, needed in _mapping(requirement).items():

@@ -12,14 +12,15 @@ _MAX_ADDRESSES = 100
 
 def base_path_of(document: Mapping[str, Any]) -> str:
     """Return the path of the first of a document's servers, with the defaults of its variables
-    (OpenAPI 3.0.4, section 4.8.5); empty for the root.
+    (OpenAPI 3.0.4, section 4.8.5). It is empty for the root.
     """
     return base_paths_of(document)[0]
 
 
 def base_paths_of(document: Mapping[str, Any]) -> list[str]:
-    """Return the paths of all servers of a document, with each value of their variables, the one of
-    the first server with its defaults first. Relative addresses are those of the root (RFC 3986).
+    """Return the paths of all servers of a document, with all values of their variables. The path
+    of the first server with its defaults is first. Relative addresses are relative to the root (RFC
+    3986).
     """
     found: dict[str, None] = {}
     for server in document.get("servers") or [{}]:

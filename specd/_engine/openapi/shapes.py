@@ -1,8 +1,8 @@
-"""The structure of documents: the JSON Schemas of OpenAPI 3.0, 3.1 and 3.2, and words for what does
-not fit them.
+"""The structure of documents: the JSON Schemas of OpenAPI 3.0, 3.1 and 3.2, and messages about
+violations.
 
-Each object is validated alone, by its part of the schema, so that a mistake is found where it
-stands and not in each object around it.
+Each object is validated alone, by its part of the schema, so that a mistake is reported at its
+place and not in each object around it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from specd._engine.openapi.wording import child, did_you_mean, listed, nearest, 
 Node = Mapping[str, Any]
 _DEFINITIONS = ("definitions", "$defs")
 _NAMES = {"media": "mediatype"}
-"""Kinds of objects that the schemas of OpenAPI call otherwise."""
+"""Kinds of objects that have other names in the schemas of OpenAPI."""
 _ARTICLES = {
     "document": "a document",
     "components": "the components",
@@ -63,13 +63,17 @@ def a(kind: str) -> str:
 
 
 def version_of(content: Node) -> str:
-    """Return the version of OpenAPI whose rules a document is read by: of an unknown one, 3.1's."""
+    """Return the version of OpenAPI whose rules apply to a document. It is 3.1 for an unknown
+    version.
+    """
     version = str(content.get("openapi"))[:3]
     return version if version in VERSIONS else "3.1"
 
 
 def find_faults(content: Node, objects: Iterable[tuple[Steps, Any, str]]) -> list[DocumentError]:
-    """Return what does not fit in a document; `objects` are its objects as `walk` yields them."""
+    """Return the violations of the structure in a document. `objects` are its objects as `walk`
+    yields them.
+    """
     version = version_of(content)
     found = list(_version_faults(content))
     for at, node, kind, dialect in with_dialects(content, objects):
@@ -82,7 +86,7 @@ def find_faults(content: Node, objects: Iterable[tuple[Steps, Any, str]]) -> lis
                 continue
         is_reference = isinstance(node, Mapping) and isinstance(node.get("$ref"), str)
         if is_reference and has_no_reference(kind, has_media_types=version == "3.2"):
-            continue  # a fault of the references, named once
+            continue  # a fault of the references, reported once
         if kind == "schema" and _is_true_or_false(node, at, version, dialect):
             continue
         if kind == "schema" and version != "3.0":
@@ -100,7 +104,7 @@ def find_faults(content: Node, objects: Iterable[tuple[Steps, Any, str]]) -> lis
 
 
 def _is_true_or_false(schema: Any, at: Steps, version: str, dialect: str) -> bool:
-    """Return whether a schema is a boolean where one may stand."""
+    """Return whether a schema is a boolean in a place where that is allowed."""
     is_anywhere = version != "3.0" and dialect != "4"
     return isinstance(schema, bool) and (is_anywhere or at[-1] in _BOOLEAN_IN_DRAFT_4)
 
@@ -135,9 +139,7 @@ def _openapi(version: str) -> Any:
 
 @cache
 def vocabulary(dialect: str = LATEST) -> dict[str, Any]:
-    """Return the rules of a dialect of JSON Schema for one schema, in one schema with the rules for
-    its parts.
-    """
+    """Return the metaschema of a dialect of JSON Schema as one schema."""
     if dialect not in _VOCABULARIES:
         whole = json.loads(_specification(f"draft{dialect}/metaschema.json"))
         return {key: value for key, value in whole.items() if key not in (*_IDENTITY, "id")}
@@ -159,7 +161,7 @@ _IDENTITY = ("$id", "$schema", "$vocabulary", "$dynamicAnchor")
 
 
 def _specification(name: str) -> bytes:
-    """Return a file of `jsonschema_specifications`, without the import of it."""
+    """Return a file of `jsonschema_specifications` without importing it."""
     spec = find_spec("jsonschema_specifications")
     assert spec is not None
     assert spec.origin is not None
@@ -167,7 +169,9 @@ def _specification(name: str) -> bytes:
 
 
 def _replaced(node: Any, replacement: Any) -> Any:
-    """Return a JSON Schema with the parts replaced for which `replacement` is not None."""
+    """Return a JSON Schema, with parts replaced by the result of `replacement` unless it
+    is None.
+    """
     if isinstance(node, dict):
         new = replacement(node)
         if new is not None:
@@ -179,7 +183,7 @@ def _replaced(node: Any, replacement: Any) -> Any:
 
 
 def _is_schema(node: Node) -> bool:
-    """Return whether a rule of JSON Schema is that for a schema."""
+    """Return whether a rule in a metaschema is the rule for a nested schema."""
     return (
         node.get("$dynamicRef") == "#meta"
         or node.get("$recursiveRef") == "#"
@@ -195,8 +199,8 @@ _KINDS = {_NAMES.get(kind, kind.lower()): kind for kind in OBJECTS}
 
 
 def _without_objects(node: Node) -> Any:
-    """Return `{}` for a rule that holds for an object of the table of objects, which is validated
-    alone; else None.
+    """Return `{}` for a rule about a kind in `OBJECTS`, which is validated separately, or else
+    None.
     """
     name = _plain_name(node.get("$ref", ""))
     if name in _KINDS or name in ("callbacks", "reference") or name.endswith("orreference"):
@@ -210,8 +214,8 @@ def _without_objects(node: Node) -> Any:
 
 @cache
 def _rules(version: str, kind: str, dialect: str = LATEST) -> _Rules:
-    """Return the rules for one object of a kind, without those for the objects in it; for a schema
-    since OpenAPI 3.1, those of its dialect.
+    """Return the rules for one object of a kind, without those for nested objects. The rules for a
+    schema since OpenAPI 3.1 are those of its dialect.
     """
     own = _bare(version, kind, dialect)
     has_alternatives = version == "3.0" and kind in ("parameter", "securityScheme")
@@ -220,7 +224,7 @@ def _rules(version: str, kind: str, dialect: str = LATEST) -> _Rules:
 
 @cache
 def _bare(version: str, kind: str, dialect: str = LATEST) -> tuple[Any, Node]:
-    """Return the validator of one object of a kind alone, and its JSON Schema."""
+    """Return the validator of an object of a kind, without nested objects, and its JSON Schema."""
     if kind == "schema" and version != "3.0":
         schema = _replaced(vocabulary(dialect), _without_objects)
     else:
@@ -239,8 +243,8 @@ def _bare(version: str, kind: str, dialect: str = LATEST) -> tuple[Any, Node]:
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """One rule that does not hold: the keyword with its facts, the steps to the value and those to
-    the rule.
+    """One violated rule: the keyword with its facts, the steps to the value, and the steps to the
+    rule.
     """
 
     rule: str
@@ -251,7 +255,9 @@ class _Leaf:
 
 
 class _Rules:
-    """The rules for one object: its own, and those that say best what is wrong with it."""
+    """The rules for one object: those that decide, and those whose errors explain a
+    mistake best.
+    """
 
     def __init__(
         self, kind: str, version: str, own: tuple[Any, Node], plain: tuple[Any, Node]
@@ -263,11 +269,11 @@ class _Rules:
         self.words = known_words(self._schema, self._schema)
 
     def faults(self, node: Any, at: Steps) -> list[DocumentError]:
-        """Return what is wrong with an object and with what belongs to it alone."""
+        """Return the mistakes of an object, without those of nested objects."""
         if self._own.is_valid(node):
             return []
         errors = list(self._plain.iter_errors(node))
-        if self._plain is not self._own:  # it alone knows which keys exclude each other
+        if self._plain is not self._own:  # only it has the rules for keys that exclude each other
             errors += (error for error in self._own.iter_errors(node) if error.kind.name == "not")
         leaves = [leaf for error in errors for leaf in _leaves_of(error, node)]
         mistyped = {leaf.at for leaf in leaves if leaf.rule == "type"}
@@ -277,10 +283,10 @@ class _Rules:
             leaf
             for leaf in leaves
             if (leaf.at, leaf.facts.get("property")) not in typos
-            # A rule of its own says which.
+            # Another rule reports which one.
             and not (leaf.rule == "uniqueItems" and leaf.at[-1:] in (("parameters",), ("tags",)))
         ]
-        if len(leaves) > 1:  # only an object without any answer lacks this one
+        if len(leaves) > 1:  # this one is missing only if there are no responses
             leaves = [leaf for leaf in leaves if leaf.facts.get("property") != "default"]
         faults = [
             DocumentError(self._sentence(leaf), at=at + leaf.at)
@@ -301,7 +307,7 @@ class _Rules:
         return list({(fault.at, str(fault)): fault for fault in faults}.values())
 
     def _typos(self, leaves: list[_Leaf]) -> set[tuple[Steps, str]]:
-        """Return the keys that are there, but misspelt, each with the steps to its object."""
+        """Return the correct names of misspelled keys, each with the steps to its object."""
         closed = [leaf for leaf in leaves if leaf.rule in _CLOSED]
         return {
             (leaf.at, meant)
@@ -314,8 +320,8 @@ class _Rules:
         return known_words(reach(self._schema, leaf.to_rule[:-1]), self._schema)
 
     def _unknown(self, leaf: _Leaf, at: Steps, *, is_alone: bool) -> Iterator[DocumentError]:
-        """Yield an error for each key that an object may not have. Keys that it may have beside
-        other ones are wrong only when nothing else is.
+        """Yield an error for each key that an object must not have. A key that is only allowed with
+        others is reported only if there are no other errors.
         """
         words = self._words_at(leaf)
         patterns = reach(self._schema, leaf.to_rule[:-1]).get("patternProperties", {})
@@ -402,7 +408,7 @@ class _Rules:
         return f'"{leaf.at[-1]}"' if isinstance(leaf.at[-1], str) else "this object"
 
     def _choice(self, value: Any, options: list[Any]) -> str:
-        """Return the sentence on a value that is none of the options."""
+        """Return the message about a value that is not one of the options."""
         if not isinstance(value, str):
             return f"must be {listed(map(_quoted, options))}"
         fault = "is no type" if set(options) <= _TYPES.keys() else "cannot stand here"
@@ -410,7 +416,7 @@ class _Rules:
         return f'"{value}" {fault}{right or f"; write {listed(map(_quoted, options))}"}'
 
     def _hint(self, leaf: _Leaf, types: list[str]) -> str:
-        """Return what to write instead of a value of a wrong type, where that can be said."""
+        """Return a remedy for a value of a wrong type, or an empty text."""
         name, value = leaf.at[-1] if leaf.at else "", leaf.value
         if name in ("exclusiveMinimum", "exclusiveMaximum"):
             bound = str(name).replace("exclusiveM", "m")
@@ -451,7 +457,7 @@ _SINCE_3_1 = {
         "leave it out, or write `openapi: 3.1.1`",
     ),
 }
-"""Keywords of schemas that OpenAPI 3.0 does not have, and what to write there."""
+"""Keyword of schemas that OpenAPI 3.0 does not have -> its replacement there."""
 
 
 def _quoted(word: Any) -> str:
@@ -474,7 +480,7 @@ def _type_of(value: Any) -> str:
 
 
 def known_words(rule: Any, root: Node, seen: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Return the names that a rule for an object has for properties, in whatever branch."""
+    """Return the names of properties in a rule for an object, in all branches."""
     if not isinstance(rule, Mapping):
         return frozenset()
     found = frozenset(rule.get("properties", ()))
@@ -488,7 +494,7 @@ def known_words(rule: Any, root: Node, seen: frozenset[str] = frozenset()) -> fr
 
 
 def _leaves_of(error: Any, node: Any) -> list[_Leaf]:
-    """Return the rules that do not hold; of several forms, those of the nearest."""
+    """Return the violated rules. If there are several alternatives, return those of the nearest."""
     facts = error.kind.as_dict()
     at = _true_steps(error.instance_path, node)
     own = _Leaf(error.kind.name, facts, at, tuple(error.schema_path), error.instance)
@@ -505,9 +511,9 @@ def _leaves_of(error: Any, node: Any) -> list[_Leaf]:
 
 
 def _nearest_form(branches: list[list[_Leaf]]) -> list[_Leaf]:
-    """Return what is wrong with a value in the form that is nearest to it: furthest is one of
-    another type, nearest one that fits but for something deep inside. Of keys of which each form
-    needs another, any would do.
+    """Return the violations of a value in the nearest alternative. An alternative with another type
+    is furthest, and one whose violation is deepest is nearest. If each alternative lacks a key,
+    return these keys as one violation.
     """
     leaves = [branch[0] for branch in branches]
     if all(leaf.rule == "required" for leaf in leaves):
@@ -521,7 +527,9 @@ def _needed(leaf: _Leaf) -> list[str]:
 
 
 def _true_steps(path: Iterable[Any], node: Any) -> Steps:
-    """Return a path with its keys as text: jsonschema-rs takes a name of digits for an index."""
+    """Return a path with its keys as text, because jsonschema-rs reports names of digits as
+    indexes.
+    """
     steps: list[str | int] = []
     for step in path:
         step = step if isinstance(node, list) else str(step)

@@ -1,6 +1,6 @@
-"""The objects of OpenAPI and where each may stand: what walks through a document reads this table.
+"""The table of OpenAPI's objects and their places, by which documents are traversed.
 
-OpenAPI 3.2.0, section 4, which has the fields of 3.0 and 3.1 as well.
+The source is OpenAPI 3.2.0, section 4, which includes the fields of 3.0 and 3.1.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from urllib.parse import unquote
 from specd._engine.errors import DocumentError
 
 Steps = tuple[str | int, ...]
-"""Where a node stands: the keys and indexes from the root."""
+"""The place of a node: the keys and indexes from the root."""
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 EVERY = "*"
-"""The field of an object that is a map itself."""
+"""Stands for all fields of an object that is a map."""
 CONTENT_SCHEMA = "x-content-schema"
-"""In the schema of a text: the schema of the JSON in it. It is JSON Schema's `contentSchema`, which
-OpenAPI 3.0 does not have.
+"""A key in the schema of a text: the schema of the JSON in the text. It corresponds to JSON
+Schema's `contentSchema`, which OpenAPI 3.0 does not have.
 """
 
 _SCHEMA = {
@@ -91,16 +91,16 @@ OBJECTS: Mapping[str, Mapping[str, str]] = {
     "link": {},
     "example": {},
 }
-"""Kind of an object -> field -> the kind of what stands there: one, a `[list]` or a `{map}`."""
+"""Kind of an object -> field -> the kind of its value: one object, a `[list]` or a `{map}`."""
 
 SECTIONS = {kind[1:-1]: section for section, kind in OBJECTS["components"].items()}
 """Kind of an object -> the section of `components` that has such objects."""
 
 
 def children(node: Any, kind: str) -> Iterator[tuple[Steps, Any, str]]:
-    """Yield the objects in an object: the steps to each, the object and its kind.
+    """Yield the objects in an object: the steps to each, the object, and its kind.
 
-    What has another shape than the specification wants is passed over.
+    Parts whose structure does not fit the specification are skipped.
     """
     if not isinstance(node, Mapping):
         return
@@ -149,7 +149,7 @@ def steps_of(fragment: str) -> tuple[str, ...]:
 
 
 def lookup(document: Mapping[str, Any], reference: str) -> Any:
-    """Return what a local `$ref` such as `#/components/schemas/Order` points to."""
+    """Return the target of a local `$ref` such as `#/components/schemas/Order`."""
     node: Any = document
     for step in steps_of(reference):
         node = node[int(step) if isinstance(node, list) else step]
@@ -157,9 +157,10 @@ def lookup(document: Mapping[str, Any], reference: str) -> Any:
 
 
 def resolved(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a local `$ref` points to, with what stands beside it, else the object itself.
+    """Return the target of a local `$ref` with the keys next to the reference, or else the object
+    itself.
 
-    Raise `DocumentError` for references in a circle.
+    Raise `DocumentError` for circular references.
     """
     followed: set[str] = set()
     while "$ref" in node:

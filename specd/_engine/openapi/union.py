@@ -1,11 +1,11 @@
-"""The documents of one service as one: what the engine compiles.
+"""Unites the documents of one service into one document, which the engine compiles.
 
-Each document is published and read alone. Together they are served under one base path, so their
-paths, tags and components unite. A difference between two documents would be served as in one of
-them, so it is a `DocumentError` that names both.
+Each document is published and read separately. Together they are served under one base path, so
+their paths, tags and components are united. If two documents contradict each other, only one could
+be served, so this is a `DocumentError` that names both.
 
-In what the engine compiles, a path has no parameters of its own and is no reference, each operation
-has an operationId, and all schemas are of one dialect.
+In the united document, paths have no parameters and are not references, each operation has an
+operationId, and all schemas have the same dialect.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from specd._engine.openapi.naming import operation_id_of
 from specd._engine.openapi.structure import METHODS, resolved
 
 _SHARED = ("openapi", "servers", "security")
-"""What the documents of one service must have in common."""
+"""The keys whose values must be the same in all documents of a service."""
 _WORDS = frozenset(("description", "summary", "externalDocs", "example", "examples"))
-"""Keys for readers, which the engine ignores."""
+"""Keys for human readers, which the engine ignores."""
 
 Node = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One OpenAPI document: its name, its content, the text to publish it with byte for byte, and
-    the file it is written in. Without a text, the content is published as YAML.
+    """One OpenAPI document: its name, its content, the text to publish byte for byte, and its file.
+    Without a text, the content is published as YAML.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Document:
 
 
 def unite(service: str, documents: Sequence[Document]) -> Node:
-    """Return one document with the operations and components of all; `info` is the first one's.
+    """Return one document with the operations and components of all, and the `info` of the first.
 
-    Raise `DocumentError` for two operations of one method and path, for an operationId that stands
-    twice, for a component or tag that two documents define differently (other words aside), and for
-    another OpenAPI version, server or security by default. An enumeration that says
-    `x-may-grow: true` has the values of both.
+    Raise `DocumentError` for two operations with the same method and path, for a duplicate
+    operationId, for a component or tag that two documents define differently (except descriptions),
+    and for different OpenAPI versions, servers or default security. An enumeration with
+    `x-may-grow: true` gets the values of both documents.
     """
     union = _Union(documents[0])
     for document in documents:
@@ -59,7 +59,7 @@ def unite(service: str, documents: Sequence[Document]) -> Node:
 
 
 class _Union:
-    """What is united so far, and which document each part is from."""
+    """The parts that are united so far, and the document of each."""
 
     def __init__(self, first: Document) -> None:
         self._first = first
@@ -101,8 +101,8 @@ class _Union:
             united[method] = operation
 
     def _distinct(self, path: str, method: str, operation: Node) -> str:
-        """Return the operationId; one that is derived gets a number where another one is alike, as
-        those of `/a/b` and `/a/{b}` are.
+        """Return the operationId. A derived operationId gets a number if it is a duplicate, as for
+        `/a/b` and `/a/{b}`.
         """
         name = first = str(operation["operationId"])
         if first == operation_id_of(path, method, {}):
@@ -112,7 +112,7 @@ class _Union:
         return name
 
     def _merge(self, place: str, document: str, known: Any, added: Any) -> Any:
-        """Return the component of both documents. Raise `DocumentError` where they differ."""
+        """Return the component of both documents. Raise `DocumentError` if they differ."""
         origin = self._origin.setdefault(place, document)
         if _meaning(known) == _meaning(added):
             return known
@@ -124,10 +124,12 @@ class _Union:
 
 
 def operations_of(document: Node, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the methods and operations of a path, each with its operationId and with the path's own
-    parameters after them, servers aside. Raise `DocumentError` for what cannot be served.
+    """Yield the methods and operations of a path, without servers. Each operation has its
+    operationId and, after its parameters, those of the path. Raise `DocumentError` for parts that
+    cannot be served.
 
-    Parameters are no references any more, because bundlers write references to those of a path.
+    References to parameters are resolved, because bundlers write references to parameters of a
+    path.
     """
     try:
         item = resolved(document, document["paths"][path])
@@ -164,7 +166,7 @@ def _may_grow(component: Any) -> bool:
 
 
 def _meaning(node: Any, *, is_map: bool = False) -> Any:
-    """Return a component without the keys that are for readers. `is_map`: its keys are names."""
+    """Return a component without the keys for human readers. With `is_map`, its keys are names."""
     if isinstance(node, Mapping):
         return {
             key: _meaning(value, is_map=key in ("properties", "headers") and not is_map)

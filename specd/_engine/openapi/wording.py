@@ -1,4 +1,4 @@
-"""Words for mistakes: the nearest right word, and how far a reference leads."""
+"""Messages about mistakes: the nearest correct word, and the fault of a reference."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ _VERY_NEAR = 0.8
 
 
 def nearest(word: Any, words: Iterable[str], *, very: bool = False) -> str | None:
-    """Return the word that somebody meant by `word`, or None if none is near, or `very` near."""
+    """Return the word that the author probably meant by `word`, or None if no word is near (or
+    `very` near).
+    """
     small = str(word).lower()[:_LONGEST]
     by_small = {each.lower(): each for each in words if len(each) <= _LONGEST}
     among: Iterable[str] = by_small
-    if len(by_small) > _MANY:  # all would take seconds for each wrong word of a large document
+    if len(by_small) > _MANY:  # all would take seconds per wrong word in large documents
         alike = (it for it in by_small if it[:2] == small[:2] and abs(len(it) - len(small)) < 3)
         among = list(islice(alike, _MANY))
     cutoff = _VERY_NEAR if very else _NEAR
@@ -29,7 +31,7 @@ def nearest(word: Any, words: Iterable[str], *, very: bool = False) -> str | Non
 
 
 def did_you_mean(word: Any, words: Iterable[str]) -> str:
-    """Return `; did you mean "..."?` with the nearest word, or nothing."""
+    """Return `; did you mean "..."?` with the nearest word, or an empty text."""
     found = nearest(word, words)
     return "" if found is None else f'; did you mean "{found}"?'
 
@@ -41,7 +43,7 @@ def listed(words: Iterable[Any], joint: str = "or") -> str:
 
 
 def points_nowhere(reference: str, content: Any, fragment: str) -> str:
-    """Return the sentence on a reference whose fragment leads nowhere in `content`."""
+    """Return the message about a reference whose fragment has no target in `content`."""
     node, steps = content, steps_of(fragment)
     for number, step in enumerate(steps):
         found = child(node, step)
@@ -61,7 +63,7 @@ def points_nowhere(reference: str, content: Any, fragment: str) -> str:
 
 
 def reach(content: Any, steps: Steps) -> Any:
-    """Return what stands at the end of the steps, or `NOTHING`."""
+    """Return the part at the end of the steps, or `NOTHING`."""
     node = content
     for step in steps:
         node = child(node, step)
@@ -74,7 +76,7 @@ NOTHING = object()
 
 
 def child(node: Any, step: str | int) -> Any:
-    """Return the part of a node that a step leads to, or `NOTHING`."""
+    """Return the part of a node at a step, or `NOTHING`."""
     if isinstance(node, Mapping):
         return node.get(step, NOTHING)
     if isinstance(node, list) and str(step).isdecimal() and int(step) < len(node):
