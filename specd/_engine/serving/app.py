@@ -1,4 +1,6 @@
-"""Builds the one ASGI application: connexion around our engine around the pages for people."""
+"""Builds the ASGI application: connexion, which contains our engine, which contains the
+HTML pages.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ from specd._library_internals import check_library_internals
 log = structlog.get_logger("specd.app")
 
 PAGE_THREADS = 32
-"""One for each page or file that is being sent."""
+"""Each page or file that is being sent needs a thread."""
 
 
 def build_app(
@@ -45,12 +47,12 @@ def build_app(
 ) -> ConnexionMiddleware:
     """Return one ASGI application that serves `services` and, for every other path, `pages` (WSGI).
 
-    `trusted_proxies`: addresses and networks whose `X-Forwarded-For` is believed; `unix`.
-    `has_defaults`: handlers get defaults, so they have to fit their schemas. Without `is_checked`
-    the documents break no rule of OpenAPI, as somebody has found out.
+    `trusted_proxies` are addresses and networks whose `X-Forwarded-For` is trusted, and `unix`.
+    `has_defaults` says that handlers get defaults, which must therefore fit their schemas. Without
+    `is_checked`, the rules of OpenAPI are not checked, because the caller has checked them.
 
-    Documents are checked and compiled here and now. Raise `Mistakes` with all that is wrong in them
-    and their handlers.
+    Documents are checked and compiled immediately. Raise `Mistakes` with all mistakes in them and
+    their handlers.
     """
     check_library_internals("connexion", "uvicorn")
     services = tuple(services)
@@ -83,7 +85,8 @@ def build_app(
                 app.add_api(skeleton(service), base_path=service.base_path, service=service)
         except DocumentError as error:
             found += locate(service.documents, [error])
-    # connexion would build on the first request; a document that cannot be served must not start.
+    # connexion would build it at the first request, but a document with mistakes must prevent the
+    # start.
     build(app)
     built = engine_of(app)
     assert built is not None
@@ -94,7 +97,7 @@ def build_app(
 
 
 class Wrapped:
-    """An application of `build_app`, `inner`, whose requests go through `outer`."""
+    """The application `inner` of `build_app`, whose requests pass through `outer`."""
 
     def __init__(self, outer: ASGIApp, inner: ConnexionMiddleware) -> None:
         self._outer = outer
@@ -105,7 +108,7 @@ class Wrapped:
 
 
 def wrap(app: ConnexionMiddleware, middlewares: Sequence[Callable[[Any], Any]]) -> Any:
-    """Return an application inside of ASGI middlewares, the first of which is the outermost."""
+    """Return an application wrapped in ASGI middlewares, the first of which is the outermost."""
     outer: Any = app
     for middleware in reversed(middlewares):
         outer = middleware(outer)
@@ -113,7 +116,7 @@ def wrap(app: ConnexionMiddleware, middlewares: Sequence[Callable[[Any], Any]]) 
 
 
 def engine_of(app: Any) -> Engine | None:
-    """Return the engine of an application of `build_app`; None for any other application."""
+    """Return the engine of an application of `build_app`, or None for any other application."""
     inner = app.inner if isinstance(app, Wrapped) else app
     for middleware in getattr(inner, "middleware_stack", None) or ():
         if isinstance(middleware, Engine):
@@ -122,19 +125,19 @@ def engine_of(app: Any) -> Engine | None:
 
 
 def outermost_engine_of(app: Any) -> Engine | None:
-    """Return the engine of an application, unless something else sees its requests first."""
+    """Return the engine of an application, or None if middlewares get its requests first."""
     return None if isinstance(app, Wrapped) else engine_of(app)
 
 
 def answer_deadline_s(app: Any) -> float:
-    """Return the longest time in seconds that a service waits for a client to read an answer."""
+    """Return the longest time in seconds that a service waits for a client to read a response."""
     engine = engine_of(app)
     deadlines = [api.service.answer_timeout_s for api in (() if engine is None else engine.apis)]
     return max(deadlines, default=Service.answer_timeout_s)
 
 
 def stop_waiting(app: Any) -> None:
-    """Answer every request that waits now, because the server is about to stop."""
+    """End all long polls, because the server is about to stop."""
     engine = engine_of(app)
     if engine is not None:
         engine.waiting.stop()
@@ -182,7 +185,7 @@ async def _repeat(service: Service, name: str) -> None:
 
 
 async def _run(service: Service, name: str, *, logs_failure: bool = True) -> bool:
-    """Return whether a chore succeeded; a failure is logged unless the last run failed too."""
+    """Run a chore and return whether it succeeded. A failure is logged if `logs_failure`."""
     _, run = service.chores[name]
     try:
         await asyncio.to_thread(run, service.database, service.clock.now())

@@ -1,9 +1,9 @@
-"""Requests that have arrived whole, begun in the parser's own callback.
+"""Starts complete requests in the parser's callback.
 
-uvicorn makes a cycle, an event and a task for each request, because it may have to wait for the
-rest of a body, for a slow reader, or for the application. Most requests wait for none of these: the
-engine's coroutine ends when it is started, and its answer goes out in one write. Only a request
-that has to wait gets a cycle and a task (decision 67).
+uvicorn creates a cycle, an event and a task for each request, because it may have to wait for the
+rest of a body, for a slow reader, or for the application. Most requests do not wait: the engine's
+coroutine ends when it is started, and its response is sent in one write. Only a request that has to
+wait gets a cycle and a task (decision 67).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from specd._engine.serving.exchange import Exchange, head_of
 def answer_at_once(
     engine: Engine, exchange: Exchange, body: bytes, default_headers: list[tuple[bytes, bytes]]
 ) -> bytes | Rest:
-    """Return the whole answer, byte for byte as uvicorn writes it, or a `Rest` where the engine has
-    to wait or uvicorn has more to do than to write.
+    """Return the complete response, byte for byte as uvicorn writes it, or a `Rest` if the engine
+    has to wait or uvicorn has to do more than write.
     """
     context, arrived = copy_context(), Arrived(body)
     answering = engine.answer(exchange, arrived)
@@ -57,7 +57,9 @@ def _written(
 
 
 class Arrived:
-    """`receive` of a request whose body has arrived whole; `cycle` receives what comes after it."""
+    """The `receive` of a request whose body has arrived completely. `cycle` receives later
+    messages.
+    """
 
     cycle: RequestResponseCycle
 
@@ -74,7 +76,7 @@ class Arrived:
 
 @dataclass(slots=True)
 class Rest:
-    """One request that has arrived whole and whose answer needs a task."""
+    """One complete request whose response needs a task."""
 
     engine: Engine
     exchange: Exchange
@@ -85,7 +87,7 @@ class Rest:
     def task(
         self, cycle: RequestResponseCycle, loop: asyncio.AbstractEventLoop
     ) -> asyncio.Task[None]:
-        """Return the task that answers, with the `cycle` of this request."""
+        """Return the task that sends the response with the `cycle` of this request."""
         cycle.more_body = False
         self.arrived.cycle = cycle
         run: Any = self._run

@@ -1,4 +1,4 @@
-"""Serves an application from one process, without gunicorn: for mocks and for `--reload`."""
+"""Serves an application from one process, without gunicorn, for mocks and for `--reload`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from specd._engine.serving.worker import Worker
 
 BACKLOG = 2048
 STOP_S = 12
-"""How long a process that stops waits for its last answers, longer than for a head to arrive."""
+"""How long a stopping process waits for its last responses. It is longer than the time limit for
+the head of a request.
+"""
 
 
 def listen(bind: str) -> socket.socket:
@@ -29,14 +31,14 @@ def listen(bind: str) -> socket.socket:
 
 
 class OneRequest(Protocol):
-    """A connection for one request, for a process that another one takes the place of.
+    """A connection for one request, for a process that will be replaced by another.
 
-    An idle connection would be closed then, and a request could be on its way in it. One that has
-    brought no request yet is left open at the end, because its request is on its way.
+    An idle connection would be closed at the replacement, when a request could be in transit. A
+    connection without a request yet stays open at the end, because its request is in transit.
     """
 
     def _may_be_whole(self) -> bool:
-        return False  # only a cycle of uvicorn's ends the connection
+        return False  # only uvicorn's cycle ends the connection
 
     def shutdown(self) -> None:
         stop_waiting(self.app)
@@ -45,7 +47,7 @@ class OneRequest(Protocol):
 
 
 class _Announcing(Server):
-    """A server that calls `announce` when it serves."""
+    """A server that calls `announce` when it has started."""
 
     announce: Callable[[], None]
 
@@ -58,7 +60,9 @@ class _Announcing(Server):
 def run(
     app: Any, listener: socket.socket, *, announce: Callable[[], None], one_request: bool = False
 ) -> None:
-    """Serve until SIGTERM or SIGINT. `one_request`: each connection ends with its first answer."""
+    """Serve until SIGTERM or SIGINT. With `one_request`, each connection ends after its first
+    response.
+    """
     options: dict[str, Any] = {**Worker.CONFIG_KWARGS, "log_config": None, "backlog": BACKLOG}
     if one_request:
         options |= {"http": OneRequest, "headers": [("Connection", "close")]}
@@ -68,8 +72,8 @@ def run(
 
 
 def explaining(current: Callable[[], str]) -> Callable[[Exception, Response], None]:
-    """Return what names the reason for an error in the `details` of its answer: that the document
-    does not allow an answer, and the current mistake, while there is one.
+    """Return a function that adds reasons to the `details` of an error's response: that the
+    document does not allow the response, and the mistake that `current` returns, if any.
     """
 
     def explain(error: Exception, response: Response) -> None:

@@ -1,11 +1,12 @@
 """Serves the documents themselves: `{base}/openapi.yaml` and `{base}/openapi.json`, and further
-documents of the service by their names. Beside each is its configuration for schemathesis, where
-the file `NAME.schemathesis.toml` is beside the document's: `{base}/schemathesis.toml`, and
+documents of the service by their names. If there is a file `NAME.schemathesis.toml` next to the
+document, this configuration for schemathesis is served as `{base}/schemathesis.toml`, or as
 `{base}/NAME.schemathesis.toml` for further documents.
 
-Public, with ETag and If-None-Match (RFC 9110), readable by pages of any origin (CORS): they hold no
-secrets, and the names of functions and modules are taken out. For the same reason they may be sent
-with gzip: the size of a compressed answer reveals nothing (the attack is called BREACH).
+They are public, with ETag and If-None-Match (RFC 9110), and pages of any origin can read them
+(CORS), because they contain no secrets and the names of functions and modules are removed. For the
+same reason, they may be sent with gzip: the size of the compressed response reveals nothing
+(compare the BREACH attack).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from specd._engine.response import Headers, Response, encode
 from specd._engine.service import Service
 
 _Parts = tuple[bytes, bytes, bytes]
-"""A text in three: what is before the servers, the servers, what is after them."""
+"""A text in three parts: before the servers, the servers, and after them."""
 
 METHODS = ("GET", "HEAD", "OPTIONS")
 _FOR_ALL = Sharing(Cors((ANY,), exposed_headers=("ETag",), max_age_s=86400))
@@ -47,13 +48,14 @@ _NAMING = re.compile(
       (?=[ ]*[,}}])""".encode(),
     re.VERBOSE,
 )
-"""Such an extension in a line of its own, or behind another key in the same line."""
+"""Such an extension in its own line, or after another key in the same line."""
 _SERVERS = re.compile(rb"^servers:.*\n(?:\n*[ \-].*\n)*", re.MULTILINE)
 
 
 class PublishedDocument:
-    """One format of a document, with its ETag. Its relative servers become absolute addresses:
-    importers take a relative one for a path of the page or the file that they read it from.
+    """One format of a document, with its ETag. Its relative servers become absolute addresses,
+    because importers resolve relative addresses against the page or file from which they read the
+    document.
     """
 
     def __init__(
@@ -64,7 +66,7 @@ class PublishedDocument:
         media_type: str,
         write: Callable[[Any], bytes],
     ) -> None:
-        """`write` returns the text of other servers."""
+        """`write` returns the text of changed servers."""
         self._before, self._written, self._after = parts
         self._servers = list(servers)
         self._write = write
@@ -101,13 +103,13 @@ class PublishedDocument:
         body = b"".join((self._before, servers, self._after))
         if not accepts_gzip(headers.get(b"accept-encoding", b"")):
             return Response(200, body, common, self._media_type)
-        # One tag for both forms: a weak one (RFC 9110, section 8.8.3).
+        # Both forms share one tag, so it is weak (RFC 9110, section 8.8.3).
         weak = (("ETag", f"W/{etag}"), ("Content-Encoding", "gzip"), *common[1:])
         return Response(200, self._compress(servers, body), weak, self._media_type)
 
     def _compress(self, servers: bytes, body: bytes) -> bytes:
-        """Return the body as gzip (RFC 1952). What requests share is compressed only once, so that
-        a hostile Host costs no more than an ordinary one.
+        """Return the body as gzip (RFC 1952). The shared parts are compressed only once, so that
+        requests with random Host headers cost no more than others.
         """
         before, after = self._deflated
         trailer = struct.pack("<LL", zlib.crc32(body), len(body) & 0xFFFFFFFF)
@@ -142,19 +144,19 @@ def accepts_gzip(header: bytes) -> bool:
 
 
 def _deflate(data: bytes, flush: int) -> bytes:
-    """Return data as blocks of DEFLATE that use none of the text before them (RFC 1951)."""
+    """Return data as DEFLATE blocks that do not depend on previous data (RFC 1951)."""
     packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     return packer.compress(data) + packer.flush(flush)
 
 
 def _below(base: str, server: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a server with an absolute address, if it has none."""
+    """Return a server with its relative address made absolute."""
     url = server["url"]
     return {**server, "url": (base + url).rstrip("/")} if url.startswith("/") else server
 
 
 def published(service: Service) -> dict[str, PublishedDocument]:
-    """Return the documents by path, each in both formats, and their configurations for
+    """Return path -> document, for each document in both formats, and for their configurations for
     schemathesis.
     """
     found = {}
@@ -180,8 +182,8 @@ def published(service: Service) -> dict[str, PublishedDocument]:
 
 
 def _yaml_of(document: Document, content: Node) -> _Parts:
-    """Return the text around the servers, which is kept as it is written where they can be found in
-    it: in a block of their own.
+    """Return the text of a document, split at its servers. The original text is kept if the servers
+    are a separate block in it.
     """
     text = _text_of(document, content)
     servers = content.get("servers")
@@ -196,8 +198,8 @@ def _yaml_of(document: Document, content: Node) -> _Parts:
 
 
 def _text_of(document: Document, content: Node) -> bytes:
-    """Return the text of a document without what names source code, or a new text if that cannot
-    be found in it.
+    """Return the text of a document without the names of source code, or a generated text if these
+    cannot be found in it.
     """
     text = document.text
     named = Counter(_source_names(document.content))
@@ -219,7 +221,7 @@ def _text_of(document: Document, content: Node) -> bytes:
 
 
 def _source_names(content: Node) -> Iterator[tuple[str, str]]:
-    """Yield the extensions that name source code, and what they name."""
+    """Yield the extensions that name source code, and the names."""
     for part in _parts_with_names(content):
         yield from (
             (str(key), str(name)) for key, name in part.items() if _NAMES.fullmatch(str(key))
@@ -243,7 +245,7 @@ def _is_node(part: Any) -> bool:
 
 
 def _without_source_names(content: Node) -> Node:
-    """Return the document without what names source code. Other parts are shared with it."""
+    """Return the document without the names of source code. Other parts are not copied."""
     if not any(_source_names(content)):
         return content
     components = dict(content.get("components") or {})
@@ -258,7 +260,7 @@ def _without_source_names(content: Node) -> Node:
 
 
 def _without_names(part: Any, levels: int) -> Any:
-    """Return a part of a document without names of source code, so many levels below it."""
+    """Return a part of a document without names of source code, up to `levels` levels below it."""
     if not isinstance(part, Mapping):
         return part
     return {
@@ -293,7 +295,7 @@ def _reads_as(block: bytes, servers: Any) -> bool:
 
 
 def _configuration_of(document: Document) -> bytes | None:
-    """Return the document's configuration for schemathesis, if it has one."""
+    """Return the document's configuration for schemathesis, or None."""
     if document.path is None:
         return None
     file = document.path.with_suffix(".schemathesis.toml")

@@ -1,10 +1,10 @@
-"""The connexion `SpecMiddleware` that serves documents: from ASGI to an operation and back.
+"""The connexion `SpecMiddleware` that serves documents: it passes ASGI requests to operations.
 
-All errors are answered in the envelope of the service that the request is for.
+All errors get the response format of the service that the request is for.
 
-Every request is answered by `Engine.answer`. An ASGI server starts it in a task. Our protocol
-starts it in the parser's callback where the request has arrived whole (at_once.py); whether a task
-is needed then, and where the handler runs, depends on the operation and on the database:
+`Engine.answer` responds to every request. An ASGI server starts it in a task. If the request has
+arrived completely, our protocol starts it in the parser's callback (at_once.py). Then the operation
+and the database decide whether a task is needed and where the handler runs:
 
 | operation | no database | SQLite | PostgreSQL |
 |---|---|---|---|
@@ -64,7 +64,9 @@ _ENDS = [f"{number:02x}" for number in range(256)]
 
 
 class Engine(SpecMiddleware):
-    """Serves every document given to connexion's `add_api`; passes all else to the inner app."""
+    """Serves the documents that were passed to connexion's `add_api`, and passes other requests to
+    the inner application.
+    """
 
     def __init__(self, app: ASGIApp, *, probes: Probes, proxies: TrustedProxies) -> None:
         self.app = app
@@ -78,7 +80,7 @@ class Engine(SpecMiddleware):
         self._page_meters: dict[str, Meter] = {}
 
     def add_api(self, specification: Specification, *, service: Service, **_: Any) -> None:
-        """Compile one service, or note the mistakes for which it cannot be served."""
+        """Compile one service, or record its mistakes if it cannot be served."""
         try:
             compiled = CompiledAPI(specification, service=service)
         except DocumentError as error:
@@ -88,7 +90,7 @@ class Engine(SpecMiddleware):
         self.probes.watch(service)
 
     def flush_metrics(self) -> None:
-        """Hand every request counted so far to Prometheus."""
+        """Pass the counts of all requests so far to Prometheus."""
         for meter in self._page_meters.values():
             meter.flush()
         for api in self.apis:
@@ -96,7 +98,7 @@ class Engine(SpecMiddleware):
                 meter.flush()
 
     def close(self) -> None:
-        """Stop all threads after the requests under way."""
+        """Stop all threads after the running requests."""
         self.flush_metrics()
         self.probes.close()
         for api in self.apis:
@@ -118,7 +120,7 @@ class Engine(SpecMiddleware):
         if exchange is not None:
             await self.finish(exchange, self.answer(exchange, receive), scope, receive, send)
             return
-        # A proxy compares these paths as they were sent, so no other spelling is one of them.
+        # A proxy compares these paths without decoding, so encoded spellings must not match.
         if scope["path"] in PATHS and _is_as_sent(scope):
             response = await self.probes.respond(
                 scope["path"], scope["method"], is_inside=is_inside(scope)
@@ -146,8 +148,8 @@ class Engine(SpecMiddleware):
         peer: str,
         mapped: dict[bytes, bytes],
     ) -> Exchange | None:
-        """Return a new exchange for a request whose headers have arrived, None where no service has
-        its path. `mapped` has the last of each of the headers `sent`.
+        """Return a new exchange for a request whose headers have arrived, or None if no service has
+        its path. `mapped` is `dict(sent)`.
         """
         for api in self.apis:
             at = merge_slashes(path) if "slashes" in api.service.leniency else path
@@ -157,7 +159,9 @@ class Engine(SpecMiddleware):
         return None
 
     async def answer(self, exchange: Exchange, receive: Receive) -> Response | None:
-        """Return the answer to a request, also after errors; None where the client has gone."""
+        """Return the response to a request, also for errors, or None if the client has
+        disconnected.
+        """
         try:
             return checked(await self._answer(exchange, receive))
         except Disconnected:
@@ -177,7 +181,7 @@ class Engine(SpecMiddleware):
         receive: Receive,
         send: Send,
     ) -> None:
-        """Send the answer, unless the client has gone, and conclude the exchange."""
+        """Send the response and conclude the exchange, unless the client has disconnected."""
         response = await answer
         if response is not None:
             _note_reader(scope, exchange.reader)
@@ -188,7 +192,7 @@ class Engine(SpecMiddleware):
             self.conclude(exchange, response)
 
     def conclude(self, exchange: Exchange, response: Response) -> None:
-        """Count a request that was answered, and write its line in the log."""
+        """Count a completed request, and write its line in the log."""
         seconds = time.perf_counter() - exchange.started
         api, operation = exchange.api, exchange.operation
         meter = api.unrouted if operation is None else api.meters[operation]
@@ -219,7 +223,7 @@ class Engine(SpecMiddleware):
             ctx = exchange.context_of(taker)
             await taker.authorize_before_body(
                 ctx, exchange, api.threads
-            )  # before any of the body is stored
+            )  # before the body is stored
             async with arriving(taker, exchange, receive):
                 exchange.unread = False
                 reply = await whole(taker.serve(ctx, exchange, api.threads))
@@ -229,7 +233,7 @@ class Engine(SpecMiddleware):
             meant = await find_overriding_method(exchange.body, headers, api.threads)
             if meant == "GET" and media_type_of(headers) == URLENCODED:
                 parts = filter(None, (exchange.query, exchange.body))
-                exchange.query = b"&".join(parts)  # a GET's parameters are its query
+                exchange.query = b"&".join(parts)  # a GET's parameters are in its query
             method = meant or method
         operation = operation_of(route, method)
         if isinstance(operation, Response):
@@ -244,7 +248,7 @@ class Engine(SpecMiddleware):
         return await self._begun(response, exchange, receive) if response.is_stream else response
 
     async def _begun(self, response: Response, exchange: Exchange, receive: Receive) -> Response:
-        """Return an answer whose first piece is there, where it is a stream."""
+        """Return a response. If it is a stream, wait for its first piece."""
         if isinstance(response, Stream):
             await in_a_task()
             seconds = exchange.api.service.stream_timeout_s
@@ -253,8 +257,8 @@ class Engine(SpecMiddleware):
         return response
 
     def _failure(self, error: Exception, exchange: Exchange) -> Response:
-        """Return the service's answer to an error. A 500 is logged with its traceback, and an error
-        that is a security event of the service as such an event.
+        """Return the service's response to an error. An unexpected 5xx is logged with its
+        traceback, and a security event of the service is logged as such.
         """
         api = exchange.api
         name = _nearest(type(error), api.service.security_events)
@@ -290,7 +294,7 @@ class Engine(SpecMiddleware):
 
 
 def _respond(error: Exception, exchange: Exchange) -> Response:
-    """Return what the service's table of errors answers to an error."""
+    """Return the response of the service's error table to an error."""
     try:
         response = _refuse_in(exchange, error) or exchange.api.service.respond(
             error, exchange.request_id
@@ -304,7 +308,7 @@ def _respond(error: Exception, exchange: Exchange) -> Response:
 
 
 def _refuse_in(exchange: Exchange, error: Exception) -> Response | None:
-    """Return the service's answer that depends on the operation, if it has one."""
+    """Return the service's response that depends on the operation, or None."""
     refuse_in, operation_id = exchange.api.service.refuse_in, exchange.operation_id
     return refuse_in(operation_id, error) if refuse_in and operation_id else None
 
@@ -316,15 +320,15 @@ def _is_as_sent(scope: Scope) -> bool:
 
 
 def _note_reader(scope: Scope, reader: Hashable) -> None:
-    """Set the reader of the answer, where our own server runs the application."""
+    """Set the reader of the response, if our own server runs the application."""
     set_reader = scope.get(READER)
     if set_reader is not None:
         set_reader(reader)
 
 
 def _request_ids() -> Iterator[str]:
-    """Yield ids of 24 hexadecimal digits. Those of one process have a common random prefix, drawn
-    with the first id, so after the fork.
+    """Yield ids of 24 hexadecimal digits. Those of one process share a random prefix, which is
+    generated with the first id, and therefore after the fork.
     """
     prefix = os.urandom(8).hex()
     for number in count(int.from_bytes(os.urandom(3), "big")):
@@ -334,12 +338,12 @@ def _request_ids() -> Iterator[str]:
 
 
 def _nearest(kind: type[Exception], events: Mapping[type[Exception], Any]) -> Any:
-    """Return the entry of a class of errors, or of the nearest class that it derives from."""
+    """Return the entry of a class of errors, or of its nearest base class, or None."""
     return next((events[base] for base in kind.__mro__ if base in events), None)
 
 
 def _is_foreseen(status: int) -> bool:
-    """Return whether something else failed (502, 503), or a handler is not written yet (501); any
-    other 5xx is a bug.
+    """Return whether a 5xx is expected: another system failed (502, 503), or a handler is not
+    written yet (501). Any other 5xx is a bug.
     """
     return status in (501, 502, 503)

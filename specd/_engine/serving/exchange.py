@@ -1,4 +1,4 @@
-"""One request being answered, and the service that answers it."""
+"""Exchanges of requests and responses, and the services that they belong to."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from specd._engine.serving.metrics import Meter
 from specd._engine.serving.request_log import Facts
 from specd._engine.threads import Threads
 
-# Until the headers are checked, a body may follow, so the connection cannot be used again.
+# Until the headers are checked, a body may follow, so the connection cannot be reused.
 _UNKNOWN_FRAMING: Mapping[bytes, bytes] = {b"transfer-encoding": b"unknown"}
 
 
 def _on_the_wire(path: str) -> bytes:
-    """Return a path of a document as requests have it, percent-encoded."""
+    """Return a path of a document as in requests, percent-encoded."""
     return quote(path, safe="%/:@!$&'()*+,;=~").encode("ascii")
 
 
 class ServedAPI:
-    """One service, compiled, with what it needs to answer: meters, threads, published documents."""
+    """One compiled service with its meters, threads and published documents."""
 
     def __init__(self, compiled: CompiledAPI, service: Service) -> None:
         self.service = service
@@ -53,7 +53,7 @@ class ServedAPI:
         self.operations = tuple(compiled.operations.values())
         self.unrouted = Meter(service.name, "-")
         self.explain: Callable[[Exception, Response], None] | None = None
-        """Adds the reason to the answer to an error, for developers."""
+        """Adds the reason to the response to an error, for developers."""
         self.threads = Threads(service.name, service.database)
 
     def close(self) -> None:
@@ -61,7 +61,7 @@ class ServedAPI:
 
 
 class Exchange(Call):
-    """One request being answered, with what its log line and the end of its answer need."""
+    """One request in progress, with the facts for its response and its log line."""
 
     __slots__ = (
         "api",
@@ -111,7 +111,7 @@ class Exchange(Call):
         self.is_authorized = False
 
     def context_of(self, operation: Operation) -> Context:
-        """Return the context for the handler of the operation that answers the request."""
+        """Return the context for the handler of the operation."""
         service = self.api.service
         self.operation = operation
         self.ctx = ctx = Context(
@@ -129,7 +129,7 @@ class Exchange(Call):
         return ctx
 
     async def read(self, receive: Receive) -> None:
-        """Read the whole body. Raise what `read_body` raises."""
+        """Read the complete body. Raise the errors of `read_body`."""
         service = self.api.service
         self.body = await read_body(
             receive, self.headers, limit=service.body_limit, seconds=service.body_timeout_s
@@ -137,7 +137,7 @@ class Exchange(Call):
         self.unread = False
 
     def begin_trace(self, header: bytes | None) -> None:
-        """Take up the trace that a header names, with a span if there are spans."""
+        """Continue the trace in a header, with a span if tracing is on."""
         self.traceparent = None if header is None else tracing.read(header)
         if tracing.tracer is not None:
             facts = {"http.request.method": self.method, "specd.service": self.api.service.name}
@@ -159,7 +159,7 @@ class Exchange(Call):
         self.span.end(facts, name=name, failed=status >= 500)
 
     def line(self, status: int, seconds: float) -> Facts:
-        """Return the request's line in the log."""
+        """Return the facts of the request's log line."""
         service, operation = self.api.service, self.operation
         name = actor = key = None
         if operation is not None:
@@ -184,7 +184,7 @@ class Exchange(Call):
 
     @property
     def reader(self) -> Hashable:
-        """The reader of the answer: the account of the service, or else the address."""
+        """The reader of the response: the account in the service, or else the address."""
         actor = self.actor_id
         return self.client if actor is None else (self.api.service.name, actor)
 
@@ -201,7 +201,7 @@ class Exchange(Call):
         return None if self.operation is None else self.ctx.key_id
 
     def leaves_a_body(self) -> bool:
-        """Return whether a body is unread, so that the connection cannot be used again."""
+        """Return whether a body is unread, so that the connection cannot be reused."""
         return self.unread and (
             b"transfer-encoding" in self.headers
             or self.headers.get(b"content-length", b"0") != b"0"
@@ -209,7 +209,7 @@ class Exchange(Call):
 
 
 def head_of(response: Response, exchange: Exchange) -> Message:
-    """Return the head of an answer as an ASGI message."""
+    """Return the start message of a response."""
     request_id = (b"request-id", exchange.request_id.encode("ascii"))
     api = exchange.api
     head = start(response, [request_id], exchange.extra_headers, api.standing)
@@ -219,7 +219,7 @@ def head_of(response: Response, exchange: Exchange) -> Message:
 
 
 async def deliver(response: Response, exchange: Exchange, receive: Receive, send: Send) -> None:
-    """Send an answer as ASGI messages; an unread body ends the connection."""
+    """Send a response as ASGI messages. If the body was not read, end the connection."""
     head = head_of(response, exchange)
     body = b"" if exchange.method == "HEAD" else response.body
     if not exchange.leaves_a_body():

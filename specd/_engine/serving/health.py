@@ -1,4 +1,6 @@
-"""For operators: `/healthz` (the process), `/readyz` (its dependencies), `/metrics`."""
+"""Probes and metrics for operators: `/healthz` (the process), `/readyz` (its dependencies),
+`/metrics`.
+"""
 
 from __future__ import annotations
 
@@ -47,11 +49,11 @@ def is_inside(scope: Scope) -> bool:
 
 
 stopping = threading.Event()
-"""Set while this process finishes its requests: it serves, and is not ready."""
+"""Set while this process finishes its requests. It still serves, but is not ready."""
 
 
 class Probes:
-    """Answers the operators' paths for all services of one process."""
+    """Responds to the operators' paths for all services of one process."""
 
     def __init__(self) -> None:
         self._services: list[Service] = []
@@ -70,8 +72,8 @@ class Probes:
         self._threads.clear()
 
     async def respond(self, path: str, method: str, *, is_inside: bool) -> Response:
-        """Return the answer to GET or HEAD; 405 for any other method. Only requests from inside are
-        told the release.
+        """Return the response to GET or HEAD, or a 405 for any other method. Only responses to
+        requests from inside contain the release.
         """
         if method not in ("GET", "HEAD"):
             return Response(
@@ -81,7 +83,7 @@ class Probes:
             told = {"version": RELEASE} if is_inside else {}
             return Response(200, encode({"status": "ok", **told}))
         if path == "/metrics":
-            if COUNTS_IN_FILES:  # the other workers hand over within METRICS_LAG_S
+            if COUNTS_IN_FILES:  # the other workers flush within METRICS_LAG_S
                 await asyncio.sleep(METRICS_LAG_S * 1.2)
             self.flush_metrics()
             found = await asyncio.gather(*(self._gauges(service) for service in self._services))
@@ -99,7 +101,7 @@ class Probes:
         return Response(200 if ready else 503, encode(body))
 
     async def _gauges(self, service: Service) -> Sequence[Gauge]:
-        """Return the service's gauges; none after an error."""
+        """Return the service's gauges. The result is empty after an error."""
         ask = service.gauges
         if ask is None:
             return ()
@@ -128,8 +130,8 @@ class Probes:
         return service.name, "ok"
 
     async def _in_time(self, service: Service, ask: Callable[..., T], *parts: Any) -> T:
-        """Return the result of `ask` in the service's probe thread, of which there is one, so that
-        hanging probes do not pile up. Raise TimeoutError.
+        """Run `ask` in the service's single probe thread, so that hanging probes do not accumulate,
+        and return its result. Raise TimeoutError.
         """
         threads = self._threads.get(service.name)
         if threads is None:

@@ -1,7 +1,7 @@
-"""Prometheus metrics of all requests, right across several gunicorn workers.
+"""Prometheus metrics of all requests, correct for several gunicorn workers.
 
-`PROMETHEUS_MULTIPROC_DIR` (set by gunicorn.conf.py before anything imports prometheus_client)
-makes every worker count in files of its own, which a scrape of any worker adds up.
+With `PROMETHEUS_MULTIPROC_DIR` (set by `specd/_cli/gunicorn_conf.py` before anything imports
+prometheus_client), every worker counts in its own files, and a scrape of any worker adds them up.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ from specd._engine.service import Gauge
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 METRICS_LAG_S = 0.25
-"""How long a request may be missing from the metrics of Prometheus; a scrape waits this long."""
+"""How long a request may be missing from the metrics. A scrape waits a little longer."""
 
 COUNTS_IN_FILES = "PROMETHEUS_MULTIPROC_DIR" in os.environ
-"""Whether several processes count together; prometheus_client decides it by the same, when it is
-imported."""
+"""Whether several processes count together. prometheus_client checks the same variable when it is
+imported.
+"""
 
 REQUESTS = Counter("specd_requests", "Requests answered.", ("service", "operation", "status"))
 ERRORS = Counter("specd_errors", "Requests answered with a 5xx.", ("service", "operation"))
@@ -46,11 +47,11 @@ SECONDS = Histogram(
 
 
 class Meter:
-    """Counts the requests of one operation in plain numbers, which `flush` hands to Prometheus.
+    """Counts the requests of one operation in plain numbers, which `flush` passes to Prometheus.
 
-    A multi-process counter writes to a mapped file and reads the process id each time, three
-    times for a request; adding up first costs a tenth of that. `count` and `flush` belong to the
-    event loop's thread.
+    A multi-process counter writes to a mapped file and reads the process id each time, three times
+    for a request. Adding up first costs a tenth of that. Only the event loop's thread may call
+    `count` and `flush`.
     """
 
     __slots__ = ("_buckets", "_labels", "_seconds", "_statuses", "_sum", "is_flushed")
@@ -64,21 +65,22 @@ class Meter:
         self.is_flushed = True
 
     def count(self, status: int, seconds: float) -> None:
-        """One request answered with `status` after `seconds`."""
+        """Count one request with the response status `status` after `seconds`."""
         self._statuses[status] = self._statuses.get(status, 0) + 1
         self._buckets[bisect_left(_BUCKETS, seconds)] += 1
         self._sum += seconds
         self.is_flushed = False
 
     def flush(self) -> None:
-        """Hand over what was counted since the last time."""
+        """Pass the counts since the last call to Prometheus."""
         if self.is_flushed:
             return
         for status, requests in self._statuses.items():
             REQUESTS.labels(*self._labels, str(status)).inc(requests)
             if status >= 500:
                 ERRORS.labels(*self._labels).inc(requests)
-        # A histogram takes single observations only; its parts are what `observe` writes to.
+        # A histogram has no method for several observations, so this writes to its parts, as
+        # `observe` does.
         for bucket, requests in zip(self._seconds._buckets, self._buckets, strict=True):
             if requests:
                 bucket.inc(requests)
@@ -90,7 +92,7 @@ class Meter:
 
 
 class _Gauges(Collector):
-    """Numbers of this moment, which are the same in every process."""
+    """Current numbers, which are the same in every process."""
 
     def __init__(self, gauges: Iterable[Gauge]) -> None:
         self._gauges = gauges

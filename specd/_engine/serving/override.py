@@ -13,7 +13,7 @@ from specd._engine.threads import Threads
 FIELD = "method"
 _FIELD = FIELD.encode("ascii")
 SOON = 8 * 1024
-"""Bytes of a body that may be parsed on the event loop."""
+"""The maximum size of a body that is parsed on the event loop."""
 
 
 def media_type_of(headers: Mapping[bytes, bytes]) -> str:
@@ -24,8 +24,8 @@ def media_type_of(headers: Mapping[bytes, bytes]) -> str:
 async def find_overriding_method(
     raw: bytes, headers: Mapping[bytes, bytes], threads: Threads
 ) -> str | None:
-    """Return what `overriding_method` does, off the event loop for large bodies: a form of a
-    megabyte takes 15 ms.
+    """Return the result of `overriding_method`. Large bodies are parsed in a thread, because a form
+    of a megabyte takes 15 ms.
     """
     if len(raw) <= SOON or _FIELD not in raw:
         return overriding_method(raw, headers)
@@ -33,8 +33,8 @@ async def find_overriding_method(
 
 
 def overriding_method(raw: bytes, headers: Mapping[bytes, bytes]) -> str | None:
-    """Return the form field `method` in upper case; None without one, or where the body cannot be
-    parsed, which is refused later.
+    """Return the form field `method` in upper case, or None if there is none or the body cannot be
+    parsed, which is reported later.
     """
     if _FIELD not in raw:
         return None

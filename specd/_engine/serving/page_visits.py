@@ -1,6 +1,7 @@
-"""Requests for pages: their line in the log and their status, which the engine counts.
+"""Requests for pages: their log lines and statuses, which the engine counts.
 
-A page's path may have a secret, such as the token of a checkout, so the line names the route.
+A page's path may contain a secret, such as the token of a temporary link, so the line contains the
+route.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from specd._engine.serving.request_log import Facts
 PAGES = "pages"
 """The `service` of pages in the log and in metrics."""
 ROUTE = "specd.route"
-"""Key of the ASGI scope: the application of pages puts the route of the request there."""
+"""The key of the ASGI scope in which the application of pages sets the route of the request."""
 UNROUTED = "-"
 CLIENT_GONE = 499
 
 
 class PageVisit:
-    """One request for a page. It lasts until its answer begins, because a client may take as long
-    as it wants to read a file.
+    """One request for a page. Its time ends when its response begins, because a client may take any
+    time to read a file.
     """
 
     def __init__(self, method: str, client: str, request_id: str) -> None:
@@ -32,7 +33,7 @@ class PageVisit:
         self._seconds: float | None = None
 
     async def send(self, send: Send, message: Message) -> None:
-        """Pass a message of the answer on, with the id of the request among its headers."""
+        """Pass on a message of the response, and add the id of the request to its headers."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             self._seconds = time.perf_counter() - self._started
@@ -45,7 +46,7 @@ class PageVisit:
         return time.perf_counter() - self._started if self._seconds is None else self._seconds
 
     def line(self, route: str) -> Facts:
-        """Return the request's line in the log."""
+        """Return the facts of the request's log line."""
         return {
             "event": "request",
             "level": "info",

@@ -1,10 +1,10 @@
-"""HTTP/1.1: uvicorn's protocol on httptools, which refuses more.
+"""HTTP/1.1: uvicorn's protocol on httptools, with stricter checks.
 
-uvicorn answers malformed HTTP in plain text, waits for headers and readers without a limit, accepts
-headers of any length, any number of hosts and any number of pipelined requests, takes trailers for
-headers, and the body of a request with `Upgrade` for another request; `Protocol` closes these gaps.
-Its refusals are those of the service whose path the request line names; where no request line has
-arrived, they have the fields of the first service's errors.
+uvicorn responds to malformed HTTP in plain text, waits for headers and readers without a time
+limit, accepts headers of any length, any number of hosts and any number of pipelined requests,
+treats trailers as headers, and treats the body of a request with `Upgrade` as another request.
+`Protocol` closes these gaps. Its refusals have the form of the service whose path is in the request
+line. Without a request line, they have the default fields of errors.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from specd._engine.serving.refusals import refused
 MAX_HEAD = 32 * 1024
 HEAD_TIMEOUT_S = 10.0
 MAX_WAITING = 16
-"""How many requests of one connection may wait for their turn before no more is parsed."""
+"""The number of waiting requests of one connection at which parsing stops."""
 PIECE = 1024
-"""How much is parsed at a time of what may hold more requests than that."""
+"""The number of bytes that are parsed at a time if they may contain more requests than that."""
 _shared: WeakKeyDictionary[ServerState, tuple[Coalescer, SlowReaders]] = WeakKeyDictionary()
 
 
 class _NoTrailers(list[tuple[bytes, bytes]]):
-    """A list that drops trailers (RFC 9110, section 6.5.1): no proxy in front has checked them."""
+    """A list that drops trailers (RFC 9110, section 6.5.1), because no proxy has checked them."""
 
     def append(self, _: tuple[bytes, bytes]) -> None:
         return
@@ -55,7 +55,7 @@ _NO_TRAILERS = _NoTrailers()
 
 
 def _without_upgrade(headers: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the header fields without those that offer another protocol."""
+    """Yield the headers, without those that offer another protocol."""
     for name, value in headers:
         if name == b"connection":
             tokens = (token.strip() for token in value.split(b","))
@@ -65,13 +65,13 @@ def _without_upgrade(headers: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes
 
 
 def _target_of(head: bytes) -> bytes:
-    """Return the target of a request line that the parser refused; empty for none."""
+    """Return the target of a request line that the parser rejected, or empty bytes."""
     words = head[:MAX_HEAD].lstrip(b"\r\n").split(b"\n", 1)[0].split(b" ", 2)
     return words[1] if len(words) > 1 else b""
 
 
 class _Flow(FlowControl):
-    """uvicorn's flow control, which calls `on_resume` where reading goes on."""
+    """uvicorn's flow control, which also calls `on_resume` when reading resumes."""
 
     def __init__(self, transport: asyncio.Transport, on_resume: Callable[[], None]) -> None:
         super().__init__(transport)
@@ -84,7 +84,9 @@ class _Flow(FlowControl):
 
 
 class Protocol(HttpToolsProtocol):
-    """uvicorn's HTTP/1.1 protocol with a deadline and a size for the header section."""
+    """uvicorn's HTTP/1.1 protocol, with a deadline and a maximum size for the header section, and
+    other limits.
+    """
 
     _head_bytes = 0
     _head_timer: asyncio.TimerHandle | None = None
@@ -97,9 +99,9 @@ class Protocol(HttpToolsProtocol):
     _mapped: dict[bytes, bytes]
     _body_parts: list[bytes] | None = None
     _running: RequestResponseCycle | None = None
-    """The request that is being answered; uvicorn's `cycle` is the newest one."""
+    """The request in progress. uvicorn's `cycle` is the newest request."""
     _final_bytes: bytes | None = None
-    """What ends the connection when the answers that are due have gone out."""
+    """The bytes that end the connection when the pending responses have been sent."""
     _is_first = False
     _idle_since: float | None = None
     _idle_timer: asyncio.TimerHandle | None = None
@@ -151,7 +153,7 @@ class Protocol(HttpToolsProtocol):
             return
         if self._unparsed:
             data, self._unparsed = self._unparsed + data, b""
-        # Every head ends with an empty line, of whatever protocol the parser takes it for.
+        # Every head ends with an empty line, regardless of the protocol that the parser detects.
         step = PIECE if data.count(b"\r\n\r\n") > MAX_WAITING else len(data) or 1
         for start in range(0, len(data), step):
             if self.flow.read_paused or len(self.pipeline) >= MAX_WAITING:
@@ -161,7 +163,7 @@ class Protocol(HttpToolsProtocol):
             self._parse(data[start : start + step])
             if self.transport.is_closing() or self._final_bytes is not None:
                 return
-        if self._in_head:  # most heads have arrived whole by now and need no timer
+        if self._in_head:  # most heads are complete by now and need no timer
             if self._head_timer is None:
                 self._await_head()
             if self._head_bytes > MAX_HEAD:
@@ -177,7 +179,7 @@ class Protocol(HttpToolsProtocol):
     def _parse_on(self) -> None:
         if not self._unparsed or self.transport.is_closing():
             return
-        if len(self.pipeline) >= MAX_WAITING:  # the rest is not scanned again for each answer
+        if len(self.pipeline) >= MAX_WAITING:  # the rest is not scanned again for each response
             self.flow.pause_reading()
         else:
             self.data_received(b"")
@@ -198,8 +200,8 @@ class Protocol(HttpToolsProtocol):
             self._release_to_uvicorn()
 
     def _decline_upgrade(self, rest: bytes) -> None:
-        """Read the request again as one that offers no other protocol (RFC 9110, section 7.8): with
-        its body, which httptools leaves out where `Upgrade` is offered. `rest` follows its head.
+        """Parse the request again without the offer of another protocol (RFC 9110, section 7.8),
+        because httptools skips the body if `Upgrade` is offered. `rest` follows its head.
         """
         parser = self.parser
         line = parser.get_method(), self.url, b"HTTP/" + parser.get_http_version().encode()
@@ -222,7 +224,7 @@ class Protocol(HttpToolsProtocol):
             self._head_arrived()
         self._sent = self.headers
         if self.parser.should_upgrade():
-            if self.parser.get_method() == b"CONNECT":  # what follows may be tunnelled
+            if self.parser.get_method() == b"CONNECT":  # the following bytes may be tunnelled
                 self._stop(invalid("/method", "must not be CONNECT"), "This is no proxy.")
             return
         if self.expect_100_continue and self.parser.get_http_version() == "1.0":
@@ -241,7 +243,7 @@ class Protocol(HttpToolsProtocol):
         self._is_first = False
 
     def _begin_cycle(self) -> None:
-        """Hand the request to uvicorn with the headers that have arrived."""
+        """Pass the request to uvicorn with the headers that have arrived."""
         self._begin_scope()
         self.headers = self._sent
         super().on_headers_complete()
@@ -258,8 +260,8 @@ class Protocol(HttpToolsProtocol):
         self.reader = reader
 
     def _may_be_whole(self) -> bool:
-        """Return whether the whole request may have arrived: it begins its packet, and its answer
-        has to wait for nothing.
+        """Return whether the complete request may have arrived: it begins its packet, and its
+        response does not have to wait.
         """
         parser, cycle = self.parser, self.cycle
         return (
@@ -267,7 +269,7 @@ class Protocol(HttpToolsProtocol):
             and self._engine is not None
             and (cycle is None or cycle.response_complete)
             and parser.should_keep_alive()
-            # HTTP/1.0 goes on only where it says so
+            # HTTP/1.0 keeps the connection only if a header says so
             and (b"connection" not in self._mapped or parser.get_http_version() == "1.1")
             and not self.expect_100_continue
             and not self.flow.write_paused
@@ -311,7 +313,7 @@ class Protocol(HttpToolsProtocol):
         self._await_next()
 
     def _release_to_uvicorn(self) -> None:
-        """Hand the request to uvicorn, because it has not arrived whole."""
+        """Pass the request to uvicorn, because it has not arrived completely."""
         assert self._body_parts is not None
         parts, self._body_parts = self._body_parts, None
         if self.transport.is_closing():  # it was refused
@@ -340,11 +342,11 @@ class Protocol(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def _unset_keepalive_if_required(self) -> None:
-        pass  # a complete head does it, because empty lines are no request
+        pass  # a complete head does this, because empty lines are not a request
 
     def _await_next(self) -> None:
-        """End the connection unless something comes in time. The timer runs on from one request to
-        the next, because making and cancelling one costs more than to look when it goes off.
+        """End the connection unless data arrive in time. One timer continues from request to
+        request, because creating and canceling a timer costs more than a check when it fires.
         """
         self._idle_since = self.loop.time()
         if self._idle_timer is None:
@@ -352,7 +354,7 @@ class Protocol(HttpToolsProtocol):
 
     def _check_idle(self) -> None:
         self._idle_timer = None
-        if self._idle_since is None or self._in_head:  # a head has a deadline of its own
+        if self._idle_since is None or self._in_head:  # a head has its own deadline
             return
         left_s = self._idle_since + self.timeout_keep_alive - self.loop.time()
         if left_s > 0:
@@ -380,14 +382,14 @@ class Protocol(HttpToolsProtocol):
         self.tasks.add(task)
 
     def _check_host(self) -> None:
-        """Stop the parser at a request that does not name its host clearly."""
+        """Stop the parser if a request does not name exactly one host."""
         try:
             check_host(self.headers, self.url, self.parser.get_http_version())
         except InvalidRequest as error:
             self._stop(error, "The request does not say clearly which host it is for.")
 
     def _stop(self, error: ProblemException, message: str) -> None:
-        """Stop the parser; `send_400_response` sends the error."""
+        """Stop the parser. `send_400_response` then sends the error."""
         self._refusal = error, message
         raise error
 
@@ -396,7 +398,7 @@ class Protocol(HttpToolsProtocol):
         if is_body and self._drop_broken():
             self._end_with(b"")
             return
-        if len(getattr(self, "url", b"")) > MAX_HEAD:  # so long that the parser gave up on it
+        if len(getattr(self, "url", b"")) > MAX_HEAD:  # so long that the parser gave up
             self._refuse_long_head()
             return
         malformed = invalid("/head", "is not valid HTTP/1.1")
@@ -433,7 +435,7 @@ class Protocol(HttpToolsProtocol):
         self._end_with(refused(self.app, target, asked, error, code, message))
 
     def _end_with(self, answer: bytes) -> None:
-        """End the connection with `answer`, once what arrived whole before it is answered."""
+        """End the connection with `answer`, after the responses to earlier complete requests."""
         if self.transport.is_closing() or self._final_bytes is not None:
             return  # one refusal is enough
         if self._running is None:
@@ -445,14 +447,16 @@ class Protocol(HttpToolsProtocol):
             self.flow.pause_reading()
 
     def _drop_broken(self) -> bool:
-        """Drop the newest request, whose body is broken. Return whether its answer has begun."""
+        """Drop the newest request, whose body is broken. Return whether its response has begun or
+        is complete.
+        """
         running = self._running
         if self.pipeline:
             self.pipeline.popleft()
         elif running is None:
             return True
         elif running.response_started:
-            running.more_body = False  # a handler that reads on stops waiting
+            running.more_body = False  # a handler that is reading stops waiting
             running.message_event.set()
             return True
         else:

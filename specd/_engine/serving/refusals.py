@@ -1,6 +1,6 @@
-"""Answers to requests that are refused before any application has seen them, as bytes.
+"""Responses, as bytes, to requests that are refused before they reach an application.
 
-The connection ends with such an answer.
+Such a response ends the connection.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ def refused(
     code: str,
     message: str,
 ) -> bytes:
-    """Return the answer of the service that `target` leads to (it may be empty); where none does,
-    one with the fields of the first service's errors. `asked` are the headers that have arrived.
+    """Return the response of the service that `target`, which may be empty, belongs to. If it
+    belongs to none, return a response with default fields. `asked` are the headers that have
+    arrived.
     """
     request_id = os.urandom(12).hex()
     path = _path_of(target)
@@ -49,7 +50,7 @@ def refused(
 
 
 def _path_of(target: bytes) -> bytes:
-    """Return the path of a request target, which may be a whole address (RFC 9112, 3.2.2)."""
+    """Return the path of a request target, which may be an absolute URL (RFC 9112, 3.2.2)."""
     if target.startswith(b"/"):
         return target
     return b"/" + target.partition(b"://")[2].partition(b"/")[2]

@@ -1,4 +1,4 @@
-"""The log's one line per request."""
+"""The log line of each request."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from specd._logs import LEVELS
 
 Facts = dict[str, Any]
 _OF_THE_LOG = frozenset(("event", "level", "timestamp"))
-"""What each log adds to a line by itself."""
+"""The keys that each log adds to a line itself."""
 
 
 class RequestLog:
-    """Writes the one line per request.
+    """Writes one log line per request.
 
-    Everything in it is known to be clean and complete, so a line of JSON skips the processors and
-    goes straight to structlog's output; they cost as much as routing, authenticating and validating
-    together. Such lines of one turn of the event loop go out in one write, before the loop waits
-    again. Other logs (for people, or of a program that the application is part of) get the line as
-    they get any other.
+    Its content is known to be clean and complete, so a JSON line skips the processors, which cost
+    as much as routing, authentication and validation together, and goes directly to structlog's
+    output. The lines of one turn of the event loop are written together, before the loop waits
+    again. Other logs (text at a terminal, or the log of a program that contains the application)
+    get the line like any other.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,9 @@ class RequestLog:
         self._log: Any = None
 
     def line(self, facts: Facts) -> None:
-        """One line at level info, from within the event loop; `facts` must be what orjson takes."""
+        """Write one line at level info, from within the event loop. `facts` must be serializable by
+        orjson.
+        """
         if self._write is None:
             self._open()
         if self._log is not None:
@@ -57,4 +59,4 @@ class RequestLog:
 
 
 def _discard(line: bytes) -> None:
-    """Where lines below the configured level go."""
+    """Discard a line below the configured level."""

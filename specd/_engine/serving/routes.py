@@ -1,4 +1,4 @@
-"""From a request to its operation, and the checks of every answer."""
+"""Finds the operation of a request, and checks every response."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from specd._engine.serving.exchange import Exchange
 
 
 def find_route(exchange: Exchange) -> Route[Operation] | Response:
-    """Return the route of a request, or the answer with a published document or to a preflight
-    request. Raise `NotFound` and what the guard and the service's origins raise.
+    """Return the route of a request, or the response with a published document or to a preflight
+    request. Raise `NotFound` and the errors of the guard and of the service's origins.
     """
     api, path = exchange.api, exchange.path
     exchange.headers = headers = check_headers(exchange.sent, exchange.mapped)
@@ -43,8 +43,9 @@ def find_route(exchange: Exchange) -> Route[Operation] | Response:
 
 
 def _answer_preflight(exchange: Exchange) -> Response:
-    """Return the answer to a preflight request, before any operation: it has no credentials. It is
-    the same for a path that is refused, because pages could not read the error otherwise.
+    """Return the response to a preflight request. It is not passed to an operation, because it has
+    no credentials. A path that is refused gets a response too, because pages could not read the
+    error otherwise.
     """
     allow: tuple[str, ...] = ()
     try:
@@ -59,7 +60,7 @@ def _answer_preflight(exchange: Exchange) -> Response:
 
 
 def operation_of(route: Route[Operation], method: str) -> Operation | Response:
-    """Return the operation of a method, or the answer to OPTIONS. Raise `MethodNotAllowed`."""
+    """Return the operation of a method, or the response to OPTIONS. Raise `MethodNotAllowed`."""
     operation = route.methods.get(method)
     if operation is None and method == "HEAD":
         operation = route.methods.get("GET")
@@ -71,7 +72,7 @@ def operation_of(route: Route[Operation], method: str) -> Operation | Response:
 
 
 def checked(response: Response) -> Response:
-    """Return the same answer. Raise `ValueError` for headers that cannot go out."""
+    """Return the same response. Raise `ValueError` for headers that cannot be sent."""
     if response.headers:
         check_answer_headers(response.headers)
     if response.media_type != JSON:
@@ -80,12 +81,12 @@ def checked(response: Response) -> Response:
 
 
 async def whole(reply: Response | Awaitable[Response]) -> Response:
-    """Return an operation's answer, awaiting it where necessary."""
+    """Return an operation's response, and await it if necessary."""
     return reply if isinstance(reply, Response) else await reply
 
 
 def merge_slashes(path: bytes) -> bytes:
-    """Return a path with one slash for several in a row."""
+    """Return a path with several slashes in a row replaced by one."""
     while path != (merged := path.replace(b"//", b"/")):
         path = merged
     return path

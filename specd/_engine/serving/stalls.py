@@ -1,9 +1,10 @@
-"""How long the event loop stood still: a timer that notices its own lateness. How long collections
-of garbage took, which are one cause of it.
+"""Measures stalls of the event loop, by the delay of a timer, and the duration of garbage
+collections, which are one cause of stalls.
 
-While one callback runs on the loop, no other request of the process moves. The timer is due every
-`TICK_S`; what it is late by, another callback took. A stall that begins between two ticks shows as
-up to a tick shorter than it was, so one of 20 ms is always counted and one of 15 may be.
+While a callback runs on the loop, no other request of the process makes progress. The timer is due
+every `TICK_S`, and its delay is the time that another callback took. A stall that begins between
+two ticks is measured as up to one tick shorter than it was, so a stall of 20 ms is always counted,
+and one of 15 ms may be counted.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from prometheus_client import Histogram
 
 TICK_S = 0.005
 STALL_S = 0.02
-"""Nothing that takes longer belongs on the loop."""
+"""Callbacks on the loop must not take longer."""
 LEAST_LATENESS_S = STALL_S - TICK_S
 
 STALLS = Histogram(
@@ -33,7 +34,9 @@ PAUSES = Histogram(
 
 
 class StallMeter:
-    """Watches the loop it is started on, and the process's collector, until it is stopped."""
+    """Measures the loop on which it is started, and the process's garbage collector, until it is
+    stopped.
+    """
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -43,7 +46,7 @@ class StallMeter:
         self.due = 0.0
 
     def start(self) -> None:
-        """Begin; the caller runs on the loop that is watched."""
+        """Start measuring. The caller runs on the measured loop."""
         self._loop = asyncio.get_running_loop()
         self._await_tick(self._loop)
         gc.callbacks.append(self._on_collection)
@@ -68,7 +71,7 @@ class StallMeter:
         self._await_tick(self._loop)
 
     def _on_collection(self, phase: str, _: dict[str, Any]) -> None:
-        """Note the pause for `_tick`, because Prometheus may be locked during a collection."""
+        """Record the pause for `_tick`, because Prometheus may be locked during a collection."""
         if phase == "start":
             self._collecting_since = time.perf_counter()
         else:

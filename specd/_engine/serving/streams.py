@@ -1,9 +1,9 @@
-"""Answers that go out piece by piece while their handler makes them.
+"""Responses that are sent piece by piece while their handler generates them.
 
-The handler's iterator runs in one task, or in a thread where it is no asynchronous one, never more
-than one piece ahead of what the client has taken. The first piece is awaited before the head goes
-out, so that an error before it is answered like any other. What goes wrong later, a piece that is
-late, and the end of the server cut the answer off, so that no client takes it for a whole one.
+The handler's iterator runs in one task, or in a thread if it is not asynchronous, at most one piece
+ahead of the client. The head is sent after the first piece, so that an error before it gets a
+normal response. A later error, a late piece, or the end of the server cuts off the response, so
+that clients do not mistake it for a complete one.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from specd._engine.serving.waiting import Waiting
 
 log = structlog.get_logger("specd.requests")
 STREAMS = Pool("streams", 8)
-"""For iterators that are no asynchronous ones, which may wait for a file or a network."""
+"""For iterators that are not asynchronous, which may wait for a file or a network."""
 _DONE = object()
 
 
 class Source:
-    """The pieces of one answer, taken one at a time."""
+    """The pieces of one response, requested one at a time."""
 
     def __init__(self, stream: Stream, waiting: Waiting, receive: Receive, seconds: float) -> None:
         pieces = stream.pieces
@@ -47,8 +47,8 @@ class Source:
         self.is_cut = False
 
     async def begin(self) -> None:
-        """Wait for the first piece. Raise what its making raises, `Disconnected`, and
-        `InternalError` where it is late.
+        """Wait for the first piece. Raise the iterator's exceptions, `Disconnected`, or
+        `InternalError` if it is late.
         """
         try:
             self._first = await self._next()
@@ -60,14 +60,14 @@ class Source:
             raise InternalError(f"the stream has not begun within {self._seconds} s")
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield the pieces as they go out, as long as none is late."""
+        """Yield the encoded pieces, until one is late."""
         piece = self._first
         while piece is not None:
             yield piece
             piece = await self._next()
 
     async def close(self) -> None:
-        """Stop the iterator where it stands."""
+        """Cancel the iterator."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -101,7 +101,7 @@ class Source:
 
 
 async def deliver_stream(stream: Stream, exchange: Exchange, send: Send) -> None:
-    """Send an answer whose source has begun; an unread body ends the connection."""
+    """Send a response whose source has begun. If the body was not read, end the connection."""
     source: Source = stream.source
     head = head_of(stream, exchange)
     head["headers"] = [pair for pair in head["headers"] if pair[0] != b"content-length"]
@@ -131,5 +131,5 @@ async def _in_threads(pieces: Iterator[Any]) -> AsyncGenerator[Any, None]:
     finally:
         close = getattr(pieces, "close", None)
         if close is not None:
-            with suppress(ValueError):  # it still runs in its thread
+            with suppress(ValueError):  # it is still running in its thread
                 await STREAMS.run(close)

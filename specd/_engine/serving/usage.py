@@ -1,7 +1,7 @@
-"""How much of its threads and connections a server process uses, and whether it has its databases.
+"""The use of threads and connections by a server process, and the availability of its databases.
 
-Once a second these numbers become gauges, which a scrape of any process of the machine adds up. To
-write them costs some microseconds, and no query.
+Once a second these numbers are written to gauges, and a scrape of any process of the machine adds
+them up. Writing takes a few microseconds and no query.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ LOG_UNREAD = prometheus.Gauge(
 
 
 class UsageMeter:
-    """Shows the numbers of these services from `start` to `stop`, on the event loop."""
+    """Updates the gauges of these services from `start` to `stop`, on the event loop."""
 
     def __init__(self, apis: Sequence[ServedAPI]) -> None:
         self._apis = apis
@@ -72,7 +72,7 @@ class UsageMeter:
         self._outages: Counts[str] = Counts()
 
     def start(self) -> None:
-        """Begin; the caller runs on the event loop."""
+        """Update the gauges now and every `EVERY_S` seconds. The caller runs on the event loop."""
         self.show()
         self._timer = asyncio.get_running_loop().call_later(EVERY_S, self.start)
 
@@ -82,7 +82,7 @@ class UsageMeter:
             self._timer = None
 
     def show(self) -> None:
-        """Show the present numbers."""
+        """Set the gauges to the current numbers."""
         for api in self._apis:
             name, database = api.service.name, api.service.database
             if database is None:

@@ -1,7 +1,7 @@
-"""Requests that wait for something to happen, and what ends their wait.
+"""Waiting requests, such as long polls.
 
-A wait ends when what it is for has happened, when its time is over, when the client has gone, or
-when the server stops: then every wait ends at once, so that the answers still go out.
+A wait ends when its event has happened, when its time is over, when the client has disconnected, or
+when the server stops. In that case all waits end immediately, so that the responses are still sent.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ class Waiting:
         self._is_stopping = False
 
     def stop(self) -> None:
-        """End every wait, and let no other begin."""
+        """End all waits, and prevent new ones."""
         self._is_stopping = True
         for end in self._ends:
             _settle(end)
 
     async def wait(self, receive: Receive, future: asyncio.Future[Any], seconds: float) -> bool:
-        """Wait for `future`, up to so many seconds. Return whether there is time left.
+        """Wait for `future`, at most `seconds`. Return whether it is done and the server is not
+        stopping.
 
-        Raise `Disconnected` when the client has gone.
+        Raise `Disconnected` if the client has disconnected.
         """
         if self._is_stopping:
             return False

@@ -1,4 +1,4 @@
-"""The gunicorn worker: uvicorn on uvloop and httptools, with our protocol."""
+"""The gunicorn worker: uvicorn with uvloop, httptools and our protocol."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from specd._engine.serving import health
 from specd._engine.serving.protocol import Protocol
 
 ORPHAN_S = 3
-"""How long requests may go on after the end of the parent."""
+"""How long requests may continue after the end of the parent."""
 
 
 class DrainingServer(Server):
-    """Goes on for a while after SIGTERM, and is not ready, so that a balancer leaves it first. Ends
-    when its parent is gone, because nobody would stop it, and it keeps the port.
+    """Continues for a while after SIGTERM without being ready, so that a load balancer stops using
+    it first. It ends if its parent has ended, because otherwise it would never be stopped and would
+    keep the port.
     """
 
     def __init__(self, config: Config, drain_s: float, parent: int) -> None:
@@ -47,10 +48,12 @@ class DrainingServer(Server):
 
 
 class Worker(UvicornWorker):
-    """Lifespan is on, so that an application that cannot start stops the worker loudly."""
+    """The worker class. Lifespan is on, so that the worker fails visibly if the application cannot
+    start.
+    """
 
     drain_s = 0.0
-    """For how long it goes on after SIGTERM."""
+    """How long it continues after SIGTERM."""
     CONFIG_KWARGS: dict[str, Any] = {  # noqa: RUF012 (gunicorn reads it off the class)
         "loop": "uvloop",
         "http": Protocol,
@@ -66,8 +69,8 @@ class Worker(UvicornWorker):
         self.config.app = self.wsgi
         server = DrainingServer(self.config, self.drain_s, self.ppid)
         self._install_sigquit_handler()
-        # uvloop closes a socket of the standard library once. The wrapper of gunicorn is closed
-        # again after its descriptor, which may be another file's by then.
+        # uvloop closes a socket of the standard library only once. gunicorn's wrapper would be
+        # closed again after its descriptor, which may belong to another file by then.
         await server.serve(sockets=[listener.sock for listener in self.sockets])
         if not server.started:
             sys.exit(Arbiter.WORKER_BOOT_ERROR)
