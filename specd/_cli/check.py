@@ -1,4 +1,4 @@
-"""`specd check`: every mistake of documents and handlers, each with its file and line."""
+"""`specd check`: reports all mistakes of documents and handlers, each with its file and line."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -60,19 +60,23 @@ def check(context: click.Context, files: tuple[Path, ...], form: str) -> None:
 
 
 def _find_uncompiled(file: Path) -> Sequence[Mistake]:
-    """Return what stops the start of a service of a document that breaks no other rule."""
+    """Return the mistakes that prevent the start of a service with a document that breaks no other
+    rule.
+    """
     try:
         build_mock(read_documents([file]), is_checked=False)
     except Mistakes as error:
         return error.found
-    except DocumentError:  # of a document that has nothing to serve
+    except DocumentError:  # a document without operations
         return ()
     return ()
 
 
 def _check_handlers() -> Sequence[Mistake]:
-    """Return what stops the start of the services, which are put together without settings,
-    with all documents. If nothing does, return the errors that operations do not document."""
+    """Return the mistakes that prevent the start of the services, which are composed with default
+    settings and all documents. If there are none, return the errors that operations do not
+    document.
+    """
     with TemporaryDirectory() as folder:
         settings = settings_for_check(Path(folder))
         try:
@@ -85,7 +89,7 @@ def _check_handlers() -> Sequence[Mistake]:
 
 
 def _find_undocumented(api: ServedAPI) -> Iterator[Mistake]:
-    """Yield the errors that a service raises and does not document."""
+    """Yield the errors that a service raises but does not document."""
     service, status_of = api.service, status_finder(api.service)
     if status_of is None:
         return
@@ -103,7 +107,7 @@ def _find_undocumented(api: ServedAPI) -> Iterator[Mistake]:
 
 
 def _as_text(mistakes: Sequence[Mistake], checked: str) -> str:
-    """Return a line for each mistake, as editors and compilers write them, and what was checked."""
+    """Return a line for each mistake, in the format of compilers, and a summary."""
     return "\n".join(filter(None, (report(mistakes), f"Checked {checked}: {_count(mistakes)}.")))
 
 
@@ -112,7 +116,7 @@ def _as_json(mistakes: Sequence[Mistake], checked: str) -> str:
 
 
 def _as_github(mistakes: Sequence[Mistake], checked: str) -> str:
-    """Return workflow commands: GitHub shows each beside the line that is wrong."""
+    """Return workflow commands. GitHub displays each next to the wrong line."""
     lines = [
         f"::error file={_property(each.file)},line={each.line},col={each.column}::"
         + _escaped(shortened(": ".join(filter(None, (each.place, each.message)))))

@@ -1,4 +1,4 @@
-"""Opens the databases of a command; rejects a missing or outdated one, and another secret."""
+"""Opens databases for commands. Rejects missing and outdated databases, and different secrets."""
 
 import re
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def open_database(
 
 
 def find_secret(service: str) -> SharedSecret | None:
-    """Return the secret that all machines of a service share. None for a service without one."""
+    """Return the secret that all machines of a service share, or None if it has none."""
     reference = current()[service].secret
     return find_object(reference) if reference else None
 
@@ -57,8 +57,9 @@ def _require_secret(service: str, database: Database, settings: Settings) -> Non
 
 
 def require_databases(settings: Settings, *only: str | None) -> None:
-    """Raise ClickException unless the databases of `only` (default: all services) are migrated,
-    were written under the secrets of this machine, and keep the time limits of connections.
+    """Raise ClickException unless the databases are migrated, were written under the secrets of
+    this machine, and keep the time limits of connections. `only` names the services, by default
+    all.
     """
     wanted = set(filter(None, only)) or settings.database_urls.keys()
     for service in settings.database_urls:
@@ -72,7 +73,9 @@ def require_databases(settings: Settings, *only: str | None) -> None:
 
 
 def owner_is_missing(url: str) -> str:
-    """Return how a superuser of PostgreSQL makes the role and the database of a URL."""
+    """Return the instruction by which a superuser of PostgreSQL creates the role and the database
+    of a URL.
+    """
     parts = make_url(url)
     role, name = (_identifier(text or "specd") for text in (parts.username, parts.database))
     return (
@@ -90,14 +93,14 @@ def may_create_tables(url: str) -> bool:
 
 
 def _identifier(name: str) -> str:
-    """Return an identifier of SQL, quoted if it must be."""
+    """Return an SQL identifier, quoted if necessary."""
     if re.fullmatch("[a-z_][a-z0-9_]*", name):
         return name
     return '"' + name.replace('"', '""') + '"'
 
 
 def limits_are_missing(lacks: list[str]) -> str:
-    """Return what to tell an operator about what `Database.missing_limits` returns."""
+    """Return the message for operators about the result of `Database.missing_limits`."""
     return (
         f"without {', '.join(lacks)}; behind a pooler that changes connections between"
         " transactions, add `?pooling=transaction` to the database's URL"
@@ -115,7 +118,7 @@ def is_migrated(url: str, service: str) -> bool:
 
 
 def why_unusable(url: str, service: str) -> str:
-    """Return what to tell an operator about a database whose schema this release cannot use."""
+    """Return the message for operators about a database whose schema this release cannot use."""
     if not is_missing(url) and is_foreign(url, service):
         return UNKNOWN_REVISION
     return UNMIGRATED

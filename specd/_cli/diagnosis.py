@@ -26,7 +26,7 @@ from specd._db.revisions import is_usable
 from specd._settings import Settings, SettingsError, is_loopback, variable
 
 ABSENT = re.compile(r"does not exist|authentication failed")
-"""What PostgreSQL says if there is no such role or database."""
+"""Matches PostgreSQL's messages about a missing role or database."""
 SLOW_S = 1.0
 CLOCK_TOLERANCE_S = 15.0
 CLOCK_WARNING_S = 1.0
@@ -35,7 +35,7 @@ SQLITE_WANTED = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check: `state` is ok, warning or broken; `detail` names the fix."""
+    """The result of one check. `state` is ok, warning or broken. `detail` names the fix."""
 
     check: str
     state: str
@@ -48,8 +48,8 @@ def diagnose_database(
     settings: Settings,
     others: Iterable[Callable[[str, Database, Settings], Iterator[Finding]]],
 ) -> Iterator[Finding]:
-    """Check that a database is reachable, migrated and configured for durability, that it takes the
-    connections of this machine, and what `others` check.
+    """Check that a database is reachable, migrated and configured for durability, and that it
+    accepts the connections of this machine. Then run the checks `others`.
     """
     name = f"{service} database"
     if is_missing(url):
@@ -110,7 +110,9 @@ def _postgresql(name: str, connection: Connection) -> Finding:
 
 
 def _connections(name: str, connection: Connection, settings: Settings) -> Iterator[Finding]:
-    """Compare what the processes of this machine may hold with what PostgreSQL gives."""
+    """Compare the number of connections that the processes of this machine may open with
+    PostgreSQL's limit.
+    """
     shown = connection.execute(text("SHOW max_connections")).scalar_one()
     reserved = connection.execute(text("SHOW superuser_reserved_connections")).scalar_one()
     given = int(shown) - int(reserved)
@@ -127,7 +129,7 @@ def _connections(name: str, connection: Connection, settings: Settings) -> Itera
 
 
 def _server_of(url: str) -> tuple[object, ...]:
-    """Return what tells the server of a database from others."""
+    """Return the identity of a database's server: backend, host and port."""
     parts = make_url(url)
     host = parts.query.get("host") or parts.host
     return parts.get_backend_name(), host, parts.query.get("port") or parts.port
@@ -141,7 +143,9 @@ def connections_of(pool_size: int) -> int:
 
 
 def diagnose_limits(settings: Settings) -> Iterator[Finding]:
-    """Check the store of limits, if there is one: what it answers, and that passwords are safe."""
+    """Check the store of limits, if there is one: whether it responds, and whether the connection
+    is encrypted.
+    """
     name, url = "limits", urlsplit(settings.limits_url)
     try:
         # imports the engine, which most commands do not need

@@ -21,12 +21,14 @@ from specd._db.folders import find_problem
 from specd._settings import Settings, find_removed, is_loopback, variable
 
 FULL = 0.1
-"""The share of a disk below which the rule SpecdDiskFull fires."""
+"""The share of free space below which the alerting rule SpecdDiskFull fires."""
 ANY = ("0.0.0.0", "[::]")
 
 
 def diagnose_folders(settings: Settings) -> Iterator[Finding]:
-    """Write a file into each folder, and remove it; see that no restore is unfinished."""
+    """Write a file into each folder and delete it. Check that no restore is unfinished and that the
+    disks have free space.
+    """
     if settings.restore_marker.exists():
         yield Finding("restore", "broken", UNRESTORED)
     problems = {
@@ -49,7 +51,7 @@ def diagnose_folders(settings: Settings) -> Iterator[Finding]:
 
 
 def diagnose_secret(service: str, database: Database, settings: Settings) -> Iterator[Finding]:
-    """Check that the secret of this machine is the database's, without making either."""
+    """Check that the secret of this machine is that of the database, without creating either."""
     secret = find_secret(service)
     if secret is None:
         return
@@ -74,13 +76,15 @@ def diagnose_secret(service: str, database: Database, settings: Settings) -> Ite
 
 
 def diagnose_removed_settings(env: Mapping[str, str]) -> Iterator[Finding]:
-    """Name settings of earlier releases."""
+    """Yield a warning for each setting of earlier releases."""
     for name, advice in find_removed(env).items():
         yield Finding("settings", "warning", f"{name} has no effect any more: {advice}")
 
 
 def diagnose_exposure(settings: Settings) -> Iterator[Finding]:
-    """Check what is unsafe on a public name: everybody as a proxy, and links in clear."""
+    """Check for settings that are unsafe on a public address: trusting all addresses as proxies,
+    and links without TLS.
+    """
     for text in settings.trusted_proxies:
         if text != "unix" and ip_network(text).prefixlen == 0:
             yield Finding(
@@ -102,7 +106,7 @@ def diagnose_exposure(settings: Settings) -> Iterator[Finding]:
 
 
 def diagnose_server(settings: Settings) -> Finding:
-    """Listen at the address. If it is taken, ask whether specd answers there."""
+    """Listen at the address. If it is in use, check whether specd responds there."""
     host, _, port = settings.bind.rpartition(":")
     try:
         with closing(listen_at(settings.bind)):

@@ -12,12 +12,12 @@ from specd._settings import Settings
 from specd._workers.heartbeats import find_table
 
 GONE_S = 300.0
-"""As in the rule SpecdWorkerGone."""
+"""The time in the alerting rule SpecdWorkerGone."""
 
 
 def diagnose_workers(service: str, database: Database, settings: Settings) -> Iterator[Finding]:
-    """Name workers that have run nowhere for a while. Beside a server this is a fault: what it
-    accepts is not worked on.
+    """Yield a finding about workers that have not run anywhere for a while. If a server runs, this
+    is a fault, because its work is not done.
     """
     table = find_table(service)
     if table is None:

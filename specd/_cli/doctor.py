@@ -22,7 +22,7 @@ from specd._cli.privacy import diagnose_files, diagnose_transport
 from specd._project import current, find_object
 from specd._settings import Settings, load_settings
 
-# Before this release was made no clock can be right.
+# A clock that is before the creation of this release must be wrong.
 EARLIEST_S = 1_790_000_000
 
 

@@ -1,4 +1,4 @@
-"""Documents in files that a command is given."""
+"""Documents in files that are arguments of a command."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +15,8 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def read_documents(files: Sequence[Path]) -> list[Document]:
-    """Return documents, each named like its file. No cache is written beside what is not ours.
+    """Return documents, each named after its file. Do not write a cache next to files that do not
+    belong to the project.
 
     Raise `Mistakes`.
     """
@@ -28,7 +29,7 @@ def read_documents(files: Sequence[Path]) -> list[Document]:
 
 @contextmanager
 def mistakes_shown() -> Iterator[None]:
-    """End the command with status 1 and what is wrong with a document, a line for each mistake."""
+    """If a document has mistakes, print a line for each and end the command with status 1."""
     try:
         yield
     except DocumentError as error:

@@ -9,8 +9,8 @@ UNRESTORED = "The restore of this installation is not finished; run `specd resto
 
 
 def require_folders(settings: Settings, *, serves: bool) -> None:
-    """Raise ClickException unless a file can be written into each folder, and no restore is
-    unfinished. Only a process that `serves` writes the counters of servers.
+    """Raise ClickException unless all folders are writable and no restore is unfinished. The folder
+    of metrics is checked only if the process `serves`.
     """
     require_restored(settings)
     for name, folder in settings.find_folders().items():
@@ -24,6 +24,6 @@ def require_folders(settings: Settings, *, serves: bool) -> None:
 
 
 def require_restored(settings: Settings) -> None:
-    """Raise ClickException for an installation whose restore is unfinished."""
+    """Raise ClickException if a restore is unfinished."""
     if settings.restore_marker.exists():
         raise click.ClickException(f"{UNRESTORED}.")

@@ -1,4 +1,4 @@
-"""As whom and with which settings a command runs: what the service could not use is refused."""
+"""Checks the user and the settings of a command, so that the service can use its results."""
 
 import os
 import pwd
@@ -18,8 +18,9 @@ _HELP = frozenset({"-h", "--help", "--version"})
 def require_identity(
     words: Sequence[str], env: Mapping[str, str], *, user: int, service: Path = SERVICE_SETTINGS
 ) -> None:
-    """Raise ClickException for root in a data directory of another user, which could not read what
-    root makes there, and for a command without settings on a machine whose service has some.
+    """Raise ClickException if root uses the data directory of another user, who could not read the
+    files that root creates, or if a command has no settings on a machine whose service has
+    settings.
     """
     names = [word for word in words if not word.startswith("-")]
     if not names or names[0] in WITHOUT_DATA or _HELP & set(words):
@@ -46,5 +47,5 @@ def _name(user: int) -> str:
 
 
 def require_own_identity(words: Sequence[str]) -> None:
-    """Do so for this process."""
+    """Call `require_identity` for this process."""
     require_identity(words, os.environ, user=os.geteuid())

@@ -1,7 +1,7 @@
-"""Texts of a document in generated source: values and docstrings that stay what they are.
+"""Writes texts of documents into generated source, as values and docstrings.
 
-Whatever a document says becomes the content of a string. No character of it ends the string,
-starts a comment, changes the direction of a line or is invisible.
+Every text of a document becomes the content of a string. None of its characters can end the string,
+start a comment, change the direction of a line or be invisible.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _PLAIN = {
     0xD7: "x",
     0xA0: " ",
 }
-"""Characters that the linter takes for others, and these."""
+"""Character that the linter considers ambiguous -> its replacement."""
 
 
 def literal(value: Any) -> str:
-    """Return a value of JSON, or a tuple of several, as Python has it, on one line."""
+    """Return the Python source of a JSON value, or of a tuple of such values, on one line."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{literal(k)}: {literal(v)}' for k, v in value.items())}}}"
     if isinstance(value, list):
@@ -41,8 +41,8 @@ def literal(value: Any) -> str:
 
 
 def docstring(text: str, indent: str = "    ") -> str:
-    """Return a text as a docstring, in lines of at most `WIDTH` characters. White space, and what
-    nobody sees, become one space.
+    """Return a text as a docstring, in lines of at most `WIDTH` characters. White space and
+    invisible characters become one space.
     """
     plain = "".join(it if it.isprintable() else " " for it in text.translate(_PLAIN))
     plain = " ".join(plain.split()).replace('"', "'").rstrip(".") + "."

@@ -29,8 +29,8 @@ OWN_COMMANDS = (
     *("check", "config", "doctor"),
 )
 COLLECT_AFTER = (20_000, 20, 50)
-"""The thresholds of garbage collection. With Python's own, its search of imported modules, which
-stay, takes a fifth of a server's start.
+"""The thresholds of garbage collection. With Python's defaults, traversing the imported modules,
+which are permanent, takes a fifth of a server's start.
 """
 TRACEBACK = "--traceback"
 USAGE_STATUS = 2
@@ -39,8 +39,8 @@ INTERRUPTED_STATUS = 130
 
 
 class Commands(click.Group):
-    """`specd NAME` is the function NAME of its module, which is imported on demand, because all of
-    them together take two seconds to import.
+    """The commands. `specd NAME` is the function NAME of its module, which is imported on demand,
+    because importing all of them takes two seconds.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -53,7 +53,7 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by their docstrings alone, without an import."""
+        """List the commands with their docstrings, without importing them."""
         commands = find_commands()
         limit = formatter.width - 6 - max(map(len, commands))
         with formatter.section("Commands"):
@@ -66,8 +66,8 @@ class Commands(click.Group):
 
 
 def find_commands() -> dict[str, str]:
-    """Return command -> the module that has the function of its name: the library's commands, and
-    those of the project if there is one here.
+    """Return command -> the module that has the function of the same name, for the commands of the
+    library and of the project, if there is one.
     """
     commands = {name: f"specd._cli.{name}" for name in OWN_COMMANDS}
     if (project := find_project()) is not None:
@@ -77,7 +77,7 @@ def find_commands() -> dict[str, str]:
 
 
 def listed(name: str, module: str) -> click.Command:
-    """Return a command with its name and the help of its docstring alone."""
+    """Return a command with only its name and the help of its docstring."""
     spec = find_spec(module)
     assert spec is not None
     assert spec.origin is not None
@@ -117,7 +117,8 @@ def main(arguments: list[str] | None = None) -> None:
             status: Any = specd.main(words, prog_name="specd", standalone_mode=False)
     except Exception as error:
         if TRACEBACK in words[:1] or isinstance(error, BrokenProject):
-            # Locals are not shown, but a message may quote the input, so it is masked as well.
+            # Local variables are not shown, but a message may quote the input, so secrets are
+            # masked.
             click.echo(without_secrets("".join(traceback.format_exception(error))), err=True)
         click.echo(f"Error: {one_sentence(_wording(error))}", err=True)
         status = USAGE_STATUS if isinstance(error, click.UsageError) else FAILURE_STATUS

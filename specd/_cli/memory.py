@@ -1,4 +1,4 @@
-"""How a process asks the C library for memory."""
+"""Settings of the C library's memory allocation."""
 
 import ctypes
 
@@ -6,11 +6,11 @@ _M_ARENA_MAX = -8
 
 
 def use_one_arena() -> None:
-    """Let all threads allocate from one heap, before there is a second thread.
+    """Make all threads allocate from one heap. Call it before there is a second thread.
 
-    By default glibc gives threads heaps of their own. Each of them keeps what it was once needed
-    for, so a server whose requests move from thread to thread grows for hours although it holds no
-    more. The interpreter's lock leaves threads little to do at once that allocates.
+    By default glibc uses a heap for each thread. Each heap keeps its maximum size, so a server
+    whose requests move from thread to thread grows for hours although it does not need more memory.
+    Because of the interpreter's lock, threads rarely allocate simultaneously.
     """
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):

@@ -54,7 +54,7 @@ def migrate(as_json: bool, wait_s: float, only: str | None, name: str | None) ->
 
 
 def migrate_all(settings: Settings, only: str | None = None) -> list[str]:
-    """Upgrade the database of each service, or of one; return the names of the services."""
+    """Upgrade the database of each service, or of one. Return the names of the services."""
     urls = _urls(settings, only)
     for service, url in urls.items():
         if not is_migrated(url, service):
@@ -109,10 +109,10 @@ def _upgrade(url: str, service: str) -> None:
 
 
 def _expect_workers(url: str, service: str) -> None:
-    """Expect the workers of this release, so that one which nobody starts is missed."""
+    """Expect the workers of this release, so that a worker that is never started is reported."""
     registry = import_module(
         "specd._workers.registry"
-    )  # imports all workers, which most starts do not
+    )  # imports all workers, which most starts do not need
     if service in registry.SERVICES:
         with closing(Database(url)) as database:
             registry.expect_all(service, database)

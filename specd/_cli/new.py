@@ -1,4 +1,4 @@
-"""`specd new`: the first version of a service, from its document."""
+"""`specd new`: generates the first version of a service from its document."""
 
 import ast
 import json
@@ -33,11 +33,11 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,29}")
 _BASE_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 _TAKEN = (EVERYTHING, "tests")
 MAX_MODULE = 150
-"""Bytes of the name of a module that is written."""
+"""The maximum length in bytes of the name of a generated module."""
 EXAMPLE = 'return {"text": f"Hello {person}"}'
 """The body of the only function of the example."""
 _OWN_MODULES = ("types", "wire", "wiring")
-"""Modules without handlers in packages of handlers that a service names itself."""
+"""Modules that cannot have handlers in a package of handlers that a service names itself."""
 
 
 @click.command()
@@ -120,7 +120,7 @@ def _create(name: str, root: Path | None, file: Path | None, base_path: str | No
 
 
 def _document(name: str, file: Path | None) -> tuple[Document, str]:
-    """Return the document of a new service and its text: of a file, or an example."""
+    """Return the document of a new service and its text, from a file or from the example."""
     if file is not None:
         (document,) = read_documents([file])
         return document, document.text.decode()
@@ -130,13 +130,15 @@ def _document(name: str, file: Path | None) -> tuple[Document, str]:
 
 
 def _project_name(root: Path) -> str:
-    """Return the name of a new project: that of its folder, as far as a package may have it."""
+    """Return the name of a new project: the name of its folder, with the characters that a package
+    name allows.
+    """
     return re.sub(r"[^a-z0-9]+", "-", root.name.lower()).strip("-") or "project"
 
 
 def _require_free_path(name: str, base_path: str, others: Collection[Service]) -> None:
-    """Raise ClickException if a service would be served inside of the path of another one, or
-    around it.
+    """Raise ClickException if the path of a service would contain, or be contained in, that of
+    another service.
     """
     for other in others:
         content = next(find_documents(other)).content
@@ -182,7 +184,7 @@ def _described(
     documents: list[Document], name: str, package: str, *, snake_case: bool = False
 ) -> list[Described]:
     """Return the operations of a service. Raise `ClickException` for a handler that would be
-    outside of the service's package of handlers, or in a module of another purpose.
+    outside of the service's package of handlers, or in a module that cannot have handlers.
     """
     has_modules = not is_single_module(package)
     operations = scaffold.describe(
@@ -205,7 +207,7 @@ def _described(
 
 
 def _is_module(part: str) -> bool:
-    """Return whether a part of a dotted name may be the name of a module that is written."""
+    """Return whether a part of a dotted name may be the name of a generated module."""
     return (
         part.isidentifier()
         and len(part.encode()) <= MAX_MODULE
@@ -215,8 +217,8 @@ def _is_module(part: str) -> bool:
 
 
 def _ask_for_functions(document: Document, name: str) -> None:
-    """Ask whether to keep the functions of security schemes that are not the service's own: each
-    runs with what a stranger sends.
+    """Ask whether to keep functions of security schemes that do not belong to the service, because
+    they are called with untrusted input.
     """
     for scheme, key, function in _functions_named(document):
         if not str(function).startswith(f"{name}."):
@@ -237,7 +239,7 @@ def _functions_named(document: Document) -> Iterator[tuple[str, str, Any]]:
 
 
 class _Tree:
-    """The files to write below the root of a project. A file that exists is not replaced, and only
+    """The files to write below the root of a project. Existing files are not replaced, and only
     files of the service and of a new project are written.
     """
 
@@ -260,11 +262,11 @@ class _Tree:
             self._written[name] = text
 
     def replace(self, name: str, old: str, new: str) -> None:
-        """Replace a part of a file that is to be written."""
+        """Replace a part of a new file."""
         self._written[name] = self._written[name].replace(old, new)
 
     def change(self, name: str, text: str) -> None:
-        """Change a file that exists."""
+        """Change an existing file."""
         self._check(name)
         self._changed[name] = text
 
@@ -289,8 +291,8 @@ class _Tree:
 
 
 def _write_handlers(tree: _Tree, operations: list[Described], types: str) -> list[Described]:
-    """Write the handlers that do not exist yet, and return their operations. Their types are in the
-    module `types`.
+    """Write the missing handlers, and return their operations. Their types are in the module
+    `types`.
     """
     added = []
     modules = _by_module(operations)
@@ -329,7 +331,7 @@ def _write_tests(tree: _Tree, operations: list[Described]) -> None:
 
 def _file_of(root: Path, module: str, modules: Collection[str]) -> str:
     """Return the file of a module, which is a package if other modules are below it. Raise
-    `ClickException` for a module that exists and has to become a package.
+    `ClickException` for an existing module that must become a package.
     """
     place = module.replace(".", "/")
     is_package = any(other.startswith(f"{module}.") for other in modules)
@@ -361,7 +363,7 @@ def _functions_of(path: Path) -> set[str]:
 
 
 def _with_imports(source: str, imports: list[str]) -> str:
-    """Return a module with the imports that it lacks, below those that it has."""
+    """Return the source of a module with missing imports added to the existing ones."""
     tree = ast.parse(source)
     known = {
         alias.name for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)
@@ -388,9 +390,9 @@ def _with_imports(source: str, imports: list[str]) -> str:
 
 
 def _misfits(root: Path, operations: list[Described], added: set[str]) -> Iterator[str]:
-    """Yield what is wrong with handlers that were there: signatures, and such as no operation has.
+    """Yield the mistakes of existing handlers: wrong signatures, and handlers without an operation.
 
-    Raise what a module of handlers raises when it is imported.
+    Raise the exceptions of imported modules.
     """
     modules = _by_module(operations)
     named = {str(each.handler) for each in operations}
@@ -413,12 +415,12 @@ def _misfits(root: Path, operations: list[Described], added: set[str]) -> Iterat
 
 
 def _function_of(module: Any, name: str) -> Any:
-    """Return a handler of a module; None if it is not there."""
+    """Return a handler of a module, or None if it does not exist."""
     return getattr(module, name, None) or vars(module).get(name_by_hand(name))
 
 
 def _without_function(document: Document) -> dict[str, Any]:
-    """Return the security schemes that name no function."""
+    """Return the security schemes that do not name a function."""
     schemes = document.content.get("components", {}).get("securitySchemes", {})
     return {
         name: scheme
@@ -428,7 +430,7 @@ def _without_function(document: Document) -> dict[str, Any]:
 
 
 def _with_functions(text: str, name: str, schemes: Mapping[str, Any]) -> str:
-    """Return a document's text, in which each of the schemes names its function."""
+    """Return a document's text in which each of the schemes names its function."""
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     for scheme in reversed(list(schemes)):
         node = _child(root, "components", "securitySchemes", scheme)
@@ -455,7 +457,7 @@ def _child(node: Any, *steps: str) -> Any:
 
 
 def _with_server(text: str, base_path: str) -> str:
-    """Return a document's text with a server of this path in place of its own."""
+    """Return a document's text with its servers replaced by a server with this path."""
     root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     server = json.dumps([{"url": base_path}])
     for key, value in root.value:
@@ -470,7 +472,7 @@ def _with_server(text: str, base_path: str) -> str:
 
 
 def _with_service(text: str, name: str) -> str:
-    """Return the text of `wsgi.py` with the service as the last one of its project."""
+    """Return the text of `wsgi.py` with the service added at the end of its project."""
     lines = text.splitlines(keepends=True)
     for node in ast.parse(text).body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):

@@ -17,7 +17,7 @@ from specd._logs import BLOT
 from specd._project import find_project
 from specd._settings import mask
 
-PIPE_WIDTH = 1000  # a program that reads a pipe wants whole rows, however long
+PIPE_WIDTH = 1000  # programs that read a pipe need complete rows
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -55,8 +55,8 @@ def answer(
 
 
 def without_secrets(text: str) -> str:
-    """Return `text` with the secrets that the project names, texts like keys, extended private keys
-    and passwords in URLs replaced.
+    """Return `text` with secrets replaced: the project's patterns, texts that look like keys,
+    extended private keys, and passwords in URLs.
     """
     for pattern in _find_patterns():
         text = pattern.sub(BLOT, text)
@@ -66,7 +66,9 @@ def without_secrets(text: str) -> str:
 
 
 def _find_patterns() -> tuple[re.Pattern[str], ...]:
-    """Return the patterns of secrets of the project, none without a project or if it is broken."""
+    """Return the patterns of secrets of the project. The result is empty if there is no project or
+    it is broken.
+    """
     with suppress(Exception):
         project = find_project()
         return project.secret_patterns() if project else ()
@@ -80,7 +82,9 @@ def one_sentence(text: str) -> str:
 
 
 def database_message(error: Exception) -> str:
-    """Return the first line of the database's or driver's message; later lines may quote data."""
+    """Return the first line of the database's or driver's message, because later lines may quote
+    data.
+    """
     cause = error.__cause__ if isinstance(error, DatabaseUnavailable) else error
     lines = str(getattr(cause, "orig", None) or "").strip().splitlines()
     return lines[0] if lines else ""

@@ -33,7 +33,7 @@ def diagnose_files(settings: Settings) -> Finding:
 
 def find_open(place: Path) -> Iterator[Path]:
     """Yield the files and folders under `place` that users other than the owner can access."""
-    # A closed folder protects all that is in it.
+    # A closed folder protects everything in it.
     if not place.exists() or not _is_open(place.parent) or not _is_open(place):
         return
     yield place
@@ -49,7 +49,7 @@ def _is_open(path: Path) -> bool:
 
 
 def diagnose_transport(service: str, url: str) -> Iterator[Finding]:
-    """Yield a warning of a remote PostgreSQL whose certificate is not verified."""
+    """Yield a warning about a remote PostgreSQL whose certificate is not verified."""
     parts = make_url(url)
     host = parts.query.get("host") or parts.host or ""
     is_here = not host or str(host).startswith("/") or is_loopback(str(host))

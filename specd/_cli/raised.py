@@ -1,10 +1,10 @@
-"""Finds errors that an operation raises and its document does not list, in the source of handlers.
+"""Finds errors in the source of handlers that an operation raises but its document does not list.
 
-A finding must be right, so a `raise` counts only where it is sure that it can be run: in a handler,
-in its first phase, and in functions of the service that these call by a name of their module. What
-may be caught is skipped, and so is what a decorator, a `with` block or a nested function may
-change. In a called function, a condition counts as unknown if it depends on an argument that is
-always the same, or that the caller has tested before.
+A finding must be right, so a `raise` counts only if it can certainly be reached: in a handler, in
+its first phase, and in functions of the service that these call by a name of their module. Errors
+that may be caught are skipped, and so is code that a decorator, a `with` block or a nested function
+may change. In a called function, a branch is skipped if its condition depends on an argument that
+is always the same, or that the caller has tested before.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from specd._engine.errors import DocumentError, SourceLocation, must_be_document
 from specd._engine.phases import preparation_of
 
 DEPTH = 2
-"""How many calls away from the handler a `raise` may be: a helper of its module, and a rule of the
-models that the helper calls.
+"""The maximum number of calls between the handler and a `raise`: a helper of its module, and a rule
+of the models that the helper calls.
 """
 Function = Callable[..., Any]
 _Node = ast.FunctionDef | ast.AsyncFunctionDef
@@ -45,13 +45,13 @@ _SKIPPED = (
     ast.TryStar,
     ast.With,
 )
-"""What is not run as a part of its function, or may catch what is raised in it."""
+"""Nodes that do not run as a part of their function, or that may catch errors raised in them."""
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """One `raise` statement that a function runs into, itself or by a call of `callee`."""
+    """One `raise` statement that a function may reach, directly or by a call of `callee`."""
 
     kind: type[Exception]
     spot: SourceLocation
@@ -64,10 +64,10 @@ def find_undocumented(
     packages: Collection[str],
     status_of: Callable[[type[Exception]], int | None],
 ) -> Iterator[DocumentError]:
-    """Yield what an operation raises and does not document, once for each class of errors.
+    """Yield the errors that an operation raises but does not document, once for each class.
 
-    `at` are the steps to the operation in the document. Functions below `packages` are looked into.
-    `status_of(kind)` is the status of the answers to a class, or None if it is not known.
+    `at` are the steps to the operation in the document. Functions below `packages` are followed.
+    `status_of(kind)` returns the status of the responses to a class, or None if it is unknown.
     """
     phases = filter(None, (preparation_of(operation.function), operation.function))
     seen: set[type[Exception]] = set()
@@ -89,7 +89,7 @@ def find_undocumented(
 def find_raised(
     function: Function, packages: Collection[str], depth: int = DEPTH
 ) -> Iterator[Raised]:
-    """Yield the `raise` statements that a call of a function may run into."""
+    """Yield the `raise` statements that a call of a function may reach."""
     while hasattr(function, "__wrapped__") and _is_own(function.__globals__["__name__"]):
         function = function.__wrapped__
     node = _node_of(function)
@@ -98,12 +98,12 @@ def find_raised(
 
 
 def _is_own(module: str) -> bool:
-    """Return whether a module is the library's, whose decorators raise what they get."""
+    """Return whether a module belongs to the library, whose decorators do not catch errors."""
     return module.startswith(_OWN)
 
 
 def _is_followed(function: Function, node: _Node) -> bool:
-    """Return whether a call of a function runs its body as it is written."""
+    """Return whether a call of a function runs its body directly."""
     if hasattr(function, "__wrapped__"):
         return False
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
@@ -115,16 +115,19 @@ def _is_followed(function: Function, node: _Node) -> bool:
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads the body of one function. `guards` are the classes that are caught around a part."""
+    """Reads the body of one function. `guards` are the classes that are caught around a
+    statement.
+    """
 
     function: Any
     packages: frozenset[str]
     depth: int
     fixed: set[str] = field(default_factory=set)
-    """What the caller knows of the values of, so that some branches may never run: names, dotted if
-    they are of attributes."""
+    """Names, or dotted names of attributes, about whose values the caller knows something, so that
+    some branches may never run.
+    """
     tested: set[str] = field(default_factory=set)
-    """What was tested before."""
+    """Names that were tested before."""
 
     def block(self, statements: Sequence[ast.stmt], guards: tuple[type, ...]) -> Iterator[Raised]:
         for statement in statements:
@@ -133,7 +136,7 @@ class _Reader:
                 return
 
     def statement(self, node: ast.AST, guards: tuple[type, ...]) -> Iterator[Raised]:
-        """Yield what a statement or an expression runs into."""
+        """Yield the `raise` statements that a statement or an expression may reach."""
         match node:
             case ast.Raise(exc=exc) if exc is not None:
                 kind = _named(exc.func if isinstance(exc, ast.Call) else exc, self.function)
@@ -171,7 +174,7 @@ class _Reader:
                         yield from self.statement(part, guards)
 
     def _of_call(self, node: ast.Call, guards: tuple[type, ...]) -> Iterator[Raised]:
-        """Yield what a called function of the service raises."""
+        """Yield the `raise` statements in a called function of the service."""
         called = _named(node.func, self.function)
         if not self.depth or not inspect.isfunction(called):
             return
@@ -187,7 +190,7 @@ class _Reader:
             yield Raised(raised.kind, raised.spot, raised.callee or name)
 
     def _caught(self, node: ast.Try) -> Iterator[type]:
-        """Yield the classes that a `try` catches; all of them, if one is not known."""
+        """Yield the classes that a `try` catches, or BaseException for an unknown class."""
         if _leaves(node.finalbody):
             yield BaseException
         for handler in node.handlers:
@@ -197,7 +200,9 @@ class _Reader:
                 yield kind if isinstance(kind, type) else BaseException
 
     def _note(self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> None:
-        """Note the names that are assigned what depends on other names that are noted."""
+        """Add names whose assigned values depend on names that are already in `fixed` or
+        `tested`.
+        """
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         names = {name for target in targets for name in _names_in(target)}
         for noted in (self.fixed, self.tested):
@@ -205,7 +210,7 @@ class _Reader:
                 noted |= names
 
     def _is_known(self, node: ast.AST) -> bool:
-        """Return whether a condition may have one value only in this call, or in all."""
+        """Return whether a condition may have only one value, in this call or in all calls."""
         names = _names_in(node)
         return not any(map(self._is_local, names)) or _overlap(names, self.fixed)
 
@@ -213,14 +218,14 @@ class _Reader:
         return name.partition(".")[0] in self.function.__code__.co_varnames + _cells(self.function)
 
     def _fixed_by(self, call: ast.Call, called: ast.FunctionDef) -> set[str]:
-        """Return the parameters of a function whose values the caller knows something of."""
+        """Return the parameters of a function about whose values the caller knows something."""
         declared = called.args
         names = [each.arg for each in (*declared.posonlyargs, *declared.args)]
         every = {*names, *(each.arg for each in declared.kwonlyargs)}
         if any(isinstance(each, ast.Starred) for each in call.args) or any(
             keyword.arg is None for keyword in call.keywords
         ):
-            return every  # which arguments there are is not known
+            return every  # the arguments are not known
         given: Mapping[str, ast.expr] = {
             **dict(zip(names, call.args, strict=False)),
             **{keyword.arg: keyword.value for keyword in call.keywords if keyword.arg},
@@ -234,7 +239,7 @@ class _Reader:
         }
 
     def _may_end(self, node: ast.stmt) -> bool:
-        """Return whether a known condition decides if what follows a statement is run."""
+        """Return whether a known condition decides if the statements after this one run."""
         return any(
             isinstance(each, ast.If | ast.While | ast.Match)
             and self._is_known(_test_of(each))
@@ -248,7 +253,7 @@ class _Reader:
 
 
 def _test_of(node: ast.AST) -> ast.AST:
-    """Return what decides which part of a node is run."""
+    """Return the expression that decides which part of a node runs."""
     match node:
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
             return test
@@ -270,7 +275,9 @@ def _names_in(node: ast.AST) -> set[str]:
 
 
 def _overlap(names: set[str], noted: set[str]) -> bool:
-    """Return whether one of the names is noted, or is an attribute of one that is or has one."""
+    """Return whether one of the names is in `noted`, or is an attribute or a holder of one of
+    these.
+    """
     return any(
         name == each or name.startswith(f"{each}.") or each.startswith(f"{name}.")
         for name in names
@@ -279,7 +286,7 @@ def _overlap(names: set[str], noted: set[str]) -> bool:
 
 
 def _leaves(block: Sequence[ast.stmt]) -> bool:
-    """Return whether a `finally` may end with another result than the error."""
+    """Return whether a `finally` block may replace the error by another result."""
     return any(isinstance(each, _ENDS) for part in block for each in ast.walk(part))
 
 
@@ -288,7 +295,7 @@ def _is_error(kind: Any) -> bool:
 
 
 def _named(node: ast.expr, function: Any) -> Any:
-    """Return the object of a module that an expression names in a function, or None."""
+    """Return the global object that an expression in a function names, or None."""
     if isinstance(node, ast.Attribute):
         holder = _named(node.value, function)
         return getattr(holder, node.attr, None) if inspect.ismodule(holder) else None
@@ -305,7 +312,7 @@ def _cells(function: Any) -> tuple[str, ...]:
 
 
 def _node_of(function: Any) -> _Node | None:
-    """Return the definition of a function in its source, or None if there is none."""
+    """Return the definition of a function in its source, or None if it is not found."""
     code = getattr(function, "__code__", None)
     if code is None:
         return None
@@ -314,7 +321,7 @@ def _node_of(function: Any) -> _Node | None:
 
 @cache
 def _definitions_in(file: str) -> Mapping[tuple[str, int], _Node]:
-    """Return the functions in a file by name and first line, decorators included."""
+    """Return the functions in a file by name and first line, including decorators."""
     try:
         tree = ast.parse(Path(file).read_bytes())
     except (OSError, SyntaxError, ValueError):

@@ -1,14 +1,15 @@
-"""`specd serve --reload`: the newest version that can be served is served, by a process of its own.
+"""`specd serve --reload`: serves the newest working version, in a separate process.
 
-This process opens the socket, imports the libraries and watches the files. It forks one that
-imports the models, again only when a file that they import has changed, because models take half of
-a start. That one forks a process for each version. A version takes over when it serves; then the
-one before it answers what it has accepted, and ends. For an instant both accept. A version that
-cannot be served ends with a report, and the one before it goes on, with that report in the
-`details` of its errors. Each process ends when the channel to the first one is closed.
+This process opens the socket, imports the libraries and watches the files. It forks a process that
+imports the models. That process is replaced only if a file that the models import has changed,
+because models take half of a start. It forks a process for each version. When a version serves, it
+takes over, and the previous version responds to the requests that it has accepted, and ends. For a
+moment both accept requests. A version that cannot be served ends with a report, and the previous
+version continues with that report in the `details` of its errors. Each process ends when the
+channel to the first process is closed.
 
-It runs alone (`python -m specd._cli.reloading HOST:PORT SERVICE...`), because it must not have
-imported what it watches.
+It runs separately (`python -m specd._cli.reloading HOST:PORT SERVICE...`), because it must not
+import the watched modules.
 """
 
 import gc
@@ -46,22 +47,22 @@ from specd._project import current, find_root
 UNDERSTOOD = frozenset(
     ("ClickException", "DocumentError", "DocumentErrors", "Mistakes", "SettingsError", "SystemExit")
 )
-"""What needs no traceback, because its message is for whoever made the mistake."""
+"""Errors that need no traceback, because the message explains the mistake to the developer."""
 ROOT = find_root()
 POLL_S = 0.1
 AGAIN_S = 1.0
 START_S = 60.0
 KILL_S = STOP_S + 1.0
-"""How long a version that hangs is left when it is to end."""
+"""How long a hanging version may take to end."""
 
 
 def main(bind: str, *services: str) -> None:
     """Serve until SIGTERM or Ctrl-C."""
-    gc.disable()  # what is imported stays, and a collection would look through it
+    gc.disable()  # imported objects are permanent, and collections would traverse them
     listener = listen(bind)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the processes that have ended
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended processes are not waited for
     reloader = _Reloader(listener, services)
     names = ", ".join(str(place.relative_to(ROOT)) for place in reloader.places)
     print(f"Listening at http://{bind}, and watching {names}.", file=sys.stderr)
@@ -76,7 +77,7 @@ def _stop(number: int, frame: object) -> None:
 
 
 class _Process:
-    """Another process, by our end of the channel to it."""
+    """Another process, represented by our end of the channel to it."""
 
     def __init__(self, channel: socket.socket) -> None:
         channel.settimeout(START_S)
@@ -84,29 +85,33 @@ class _Process:
         self._lines = channel.makefile("r", encoding="utf-8")
 
     def report(self) -> dict[str, Any]:
-        """Return what the process says next; nothing where it has ended or takes too long."""
+        """Return the next report of the process. It is empty if the process has ended or takes too
+        long.
+        """
         with suppress(OSError, ValueError):
             report: dict[str, Any] = json.loads(self._lines.readline())
             return report
         return {}
 
     def note(self, mistake: str) -> None:
-        """Have the errors of this version name a mistake of a newer one."""
+        """Add the mistake of a newer version to the errors of this version."""
         with suppress(OSError):
             _send(self.channel, {"mistake": mistake})
 
     def is_alive(self) -> bool:
-        """Return whether it holds its end of the channel. It says no more than its reports."""
+        """Return whether the process still has its end of the channel open. Call it after the last
+        report is read.
+        """
         return not select.select([self.channel], [], [], 0)[0]
 
     def stop(self) -> None:
-        """Have it end after its last answers."""
+        """Make it end after its last responses."""
         with suppress(OSError):
             self.channel.shutdown(socket.SHUT_WR)
 
 
 class _Reloader:
-    """Watches the files, and replaces the process that serves."""
+    """Watches the files, and replaces the serving process."""
 
     def __init__(self, listener: socket.socket, services: Sequence[str]) -> None:
         self._listener = listener
@@ -117,11 +122,11 @@ class _Reloader:
         self._mistake = ""
         self._again_at = math.inf
         self._others: set[Path] = set()
-        """Files of documents that are outside of the places that are watched."""
+        """Files of documents outside of the watched places."""
         self._below: set[Path] = set()
-        """Files that the process with the models has imported."""
+        """Files of the project that the process with the models has imported."""
         self.places = [ROOT / "wsgi.py"]
-        """The files and folders that are watched."""
+        """The watched files and folders."""
         self._find_places()
 
     def serve(self) -> None:
@@ -152,13 +157,13 @@ class _Reloader:
             time.sleep(0.02)
 
     def _start(self, changed: set[Path]) -> None:
-        """Start the present version. It takes over when it serves."""
+        """Start the current version. It takes over when it serves."""
         began = time.monotonic()
         version, report = self._try_start(changed)
         self._again_at = math.inf
         if "serves" not in report:
             version.stop()
-            if report.get("kind") == "ClickException":  # a database, which is no file
+            if report.get("kind") == "ClickException":  # a database, which is not a file
                 self._again_at = time.monotonic() + AGAIN_S
             self._keep(report)
             return
@@ -172,8 +177,8 @@ class _Reloader:
         self._others = {Path(name) for name in version.report().get("files", ())}
 
     def _try_start(self, changed: set[Path]) -> tuple[_Process, dict[str, Any]]:
-        """Return the process of the present version and its report; if the models cannot be
-        imported, theirs.
+        """Return the process of the current version and its report, or those of the models if they
+        cannot be imported.
         """
         if self._base is not None and self._below & changed:
             self._base.stop()
@@ -194,12 +199,12 @@ class _Reloader:
         return version, version.report()
 
     def _find_places(self) -> None:
-        """Ask another process for the places to watch, because this one imports nothing of them."""
+        """Get the places to watch from another process, because this one must not import them."""
         process = self._forked(_report_places)
         self.places = [Path(name) for name in process.report().get("places", ())] or self.places
 
     def _forked(self, work: Callable[..., None], *values: Any) -> _Process:
-        """Return a process that does the work, with its end of the channel, and ends."""
+        """Fork a process that calls `work` with its end of the channel and then ends. Return it."""
         ours, theirs = socket.socketpair()
         sys.stderr.flush()
         if os.fork() == 0:
@@ -209,7 +214,7 @@ class _Reloader:
         return _Process(ours)
 
     def _keep(self, report: dict[str, Any]) -> None:
-        """Go on with the version before, and say once why."""
+        """Keep the previous version, and print the reason once."""
         mistake = report.get("mistake", "The server has ended before it served.")
         if mistake == self._mistake:
             return
@@ -228,7 +233,7 @@ def _report_places(channel: socket.socket) -> None:
 
 
 def _serve_base(channel: socket.socket, listener: socket.socket, services: Sequence[str]) -> None:
-    """Import the models, fork a process for each channel that comes, and end the process."""
+    """Import the models, fork a process for each channel that is received, and end the process."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with _ending_with_report(channel):
@@ -260,7 +265,7 @@ def _imported_files() -> list[str]:
 def _serve_version(
     listener: socket.socket, channel: socket.socket, services: Sequence[str]
 ) -> None:
-    """Load what the files hold now, serve it, and end the process."""
+    """Load the current files, serve them, and end the process."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     mistakes = [""]
@@ -279,7 +284,7 @@ def _serve_version(
 
 @contextmanager
 def _ending_with_report(channel: socket.socket) -> Iterator[None]:
-    """End the process with the context, and report the mistake that has ended it."""
+    """End the process at the end of the context. Report the exception that ended it."""
     status = 1
     try:
         yield
@@ -295,7 +300,7 @@ def _ending_with_report(channel: socket.socket) -> Iterator[None]:
 
 
 def _load(services: Sequence[str], mistakes: list[str]) -> Any:
-    """Return the application, whose errors name the last mistake."""
+    """Return the application. Its errors contain the last mistake."""
     require_migrated(services)
     app: Any = current().application_of(*services)
     engine = engine_of(app)
@@ -305,7 +310,7 @@ def _load(services: Sequence[str], mistakes: list[str]) -> Any:
 
 
 def require_migrated(services: Sequence[str]) -> None:
-    """Raise `ClickException` unless the databases are those of the present models."""
+    """Raise `ClickException` unless the databases of the services are migrated."""
     settings = import_module("specd._settings").load_settings()
     open_database = import_module("specd._cli.databases").open_database
     for service in settings.database_urls:
@@ -327,7 +332,7 @@ def _files_of(app: Any) -> list[str]:
 
 
 def _listen_to(channel: socket.socket, mistakes: list[str]) -> None:
-    """Take in what the newest version's mistake is. End the process when the channel is closed."""
+    """Receive the mistakes of newer versions. End the process when the channel is closed."""
     with suppress(OSError, ValueError):
         for line in channel.makefile("r", encoding="utf-8"):
             mistakes.append(json.loads(line)["mistake"])
@@ -341,7 +346,9 @@ def _send(channel: socket.socket, message: dict[str, Any]) -> None:
 
 
 def _mistake(error: BaseException) -> str:
-    """Return one line: of a document's mistake its text, of another the place in our source."""
+    """Return the message of an expected error, or one line with the place in the project's
+    source.
+    """
     text = " ".join(f"{type(error).__name__}: {error}".split())
     if type(error).__name__ in UNDERSTOOD:
         return _without_secrets(str(error))

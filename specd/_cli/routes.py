@@ -1,4 +1,4 @@
-"""`specd routes`: which function handles which operation."""
+"""`specd routes`: lists the operations and their functions."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ COLUMNS = ("service", "method", "path", "operationId", "handler", "security")
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """An operation and its handler. `derived`: the document gives it no operationId."""
+    """An operation and its handler. `derived` says that the document has no operationId for it."""
 
     service: str
     method: str
@@ -101,7 +101,9 @@ def find_routes(
 
 
 def _security(requirements: list[Mapping[str, Any]]) -> str:
-    """Return alternatives with ` or `, and what has to hold together with ` and `."""
+    """Return alternatives joined by ` or `, and schemes that are required together joined by ` and
+    `.
+    """
     ways = [
         " and ".join(f"{n} [{' '.join(scopes)}]" if scopes else n for n, scopes in way.items())
         for way in requirements

@@ -1,6 +1,6 @@
-"""The source of a new service, made of its document: what `specd new` writes.
+"""Generates the source of a new service from its document, for `specd new`.
 
-What is the same for every service stands in `specd/_cli/templates`.
+Files that are the same for every service are in `specd/_cli/templates`.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from specd._engine.serving.app import build_app, engine_of
 TEMPLATES = Path(__file__).parent / "templates"
 _WITH_CONTENT = ("post", "put", "patch")
 _METHODS = ("get", "head", "options", "delete", *_WITH_CONTENT)
-"""Methods of HTTP that the client of the tests has a method for."""
+"""HTTP methods for which the test client has a method."""
 
 
 @dataclass(frozen=True)
 class Described:
-    """One operation of a document, compiled, with the object that describes it."""
+    """One compiled operation of a document, with the object that describes it."""
 
     operation: Operation
     path: str
-    """As the document has it."""
+    """The path as in the document."""
     raw: Mapping[str, Any]
     handler: HandlerName
     document: Mapping[str, Any]
@@ -75,7 +75,7 @@ class Described:
         return content
 
     def handler_source(self) -> str:
-        """Return the function with the signature that the document demands."""
+        """Return the source of a function with the signature that the document requires."""
         return f"{self.signature()}\n    {self._docstring()}\n    raise NotImplementedError\n"
 
     def signature(self) -> str:
@@ -106,8 +106,8 @@ class Described:
         return docstring(str(text).strip() or f"{self.operation.method} {self.path}")
 
     def test_source(self) -> str:
-        """Return a test that sends the document's example, and for an operation with security one
-        without credentials.
+        """Return a test that sends the document's example. For an operation with security, add a
+        test without credentials.
         """
         name = f"test_{self.handler.function}"
         statuses = sorted(key for key in self.raw.get("responses", {}) if str(key)[0] in "23")
@@ -176,8 +176,8 @@ class Described:
         return _call(f"response = {client}.request", call)
 
     def _parts(self, media: Mapping[str, Any], value: Mapping[str, Any]) -> list[Any]:
-        """Return the parts of a multipart form as httpx takes them. A part without a file has no
-        file name, and JSON has its media type.
+        """Return the parts of a multipart form for httpx. A part that is not a file has no file
+        name, and JSON has its media type.
         """
         properties = self.schemas.resolve(media.get("schema", {})).get("properties", {})
         found: list[Any] = []
@@ -210,8 +210,8 @@ def describe(
     has_modules: bool = True,
     snake_case: bool = False,
 ) -> list[Described]:
-    """Return all operations of a service's documents, whose handlers are in a package, or without
-    modules in one module. Raise `DocumentError`.
+    """Return all operations of a service's documents. `handlers` is the package of its handlers, or
+    without `has_modules` their only module. Raise `DocumentError`.
     """
     service = mocked(documents)
     engine = engine_of(build_app([service]))
@@ -238,7 +238,7 @@ def describe(
 
 
 def handlers_module(module: str, operations: Sequence[Described], types: str) -> str:
-    """Return a module of handlers, whose types are in the module `types`."""
+    """Return the source of a module of handlers, whose types are in the module `types`."""
     functions = [each.handler_source() for each in operations]
     text = "\n\n".join(functions)
     lines = [docstring(_title(module), ""), ""]
@@ -263,7 +263,7 @@ def imports_of(text: str, types: str) -> list[str]:
 
 
 def tests_module(module: str, operations: Sequence[Described]) -> str:
-    """Return a module with a test for each operation."""
+    """Return the source of a module with a test for each operation."""
     tests = [each.test_source() for each in operations]
     head = docstring(f"{_title(module)}, with the examples of the document", "")
     return f"{head}\n\nfrom specd.testing import Client\n\n\n" + "\n\n".join(tests)
@@ -275,7 +275,7 @@ _CREDENTIALS = {
     "apiKey": "key: str",
     **dict.fromkeys(("oauth2", "openIdConnect"), "token: str, required_scopes: list[str]"),
 }
-"""Kind of a security scheme -> what its function takes."""
+"""Kind of a security scheme -> the parameters of its function."""
 _KEYS = {
     "apiKey": "x-apikeyInfoFunc",
     **dict.fromkeys(("oauth2", "openIdConnect"), "x-tokenInfoFunc"),
@@ -289,7 +289,7 @@ def key_of_function(scheme: Mapping[str, Any]) -> str:
 
 
 def kind_of_scheme(scheme: Mapping[str, Any]) -> str:
-    """Return the kind of a security scheme: of `http` its scheme, else its type."""
+    """Return the kind of a security scheme: its scheme for `http`, or else its type."""
     kind = str(scheme.get("type"))
     return str(scheme.get("scheme", "")).lower() if kind == "http" else kind
 
@@ -299,7 +299,7 @@ def function_of_scheme(name: str) -> str:
 
 
 def auth_module(schemes: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return a module with a function for each security scheme that names none."""
+    """Return the source of a module with a function for each of the security schemes."""
     parts = ['"""Who calls: one function for each security scheme of the document."""\n']
     for name, scheme in schemes.items():
         arguments = _CREDENTIALS.get(kind_of_scheme(scheme), "credentials: str")
@@ -324,7 +324,7 @@ def _has_tokens(scheme: Mapping[str, Any]) -> bool:
 
 
 def fill(template: str, **facts: str) -> str:
-    """Return a file of `specd/_cli/templates` with the facts in their places."""
+    """Return the text of a file in `specd/_cli/templates` with its placeholders replaced."""
     text = (TEMPLATES / f"{template}.txt").read_text(encoding="utf-8")
     return Template(text).substitute(facts)
 
@@ -337,7 +337,9 @@ def _schema_of(parameter: Mapping[str, Any]) -> Any:
 
 
 def _example_of(node: Mapping[str, Any], values: Values) -> Any:
-    """Return the example of a parameter or a media type, else one made from its schema."""
+    """Return the example of a parameter or a media type, or else a value that is generated from its
+    schema, or None.
+    """
     if "example" in node:
         return node["example"]
     for example in (node.get("examples") or {}).values():
@@ -351,8 +353,8 @@ def _example_of(node: Mapping[str, Any], values: Values) -> Any:
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> str:
-    """Return a call, in one line or with a line for each value; a blank name is a positional
-    argument.
+    """Return the source of a call, in one line or with a line for each value. A blank name is a
+    positional argument.
     """
     given = [(f"{key}=" if key.strip() else "", value) for key, value in arguments.items()]
     one = f"{name}({', '.join(key + literal(value) for key, value in given)})"
@@ -362,8 +364,8 @@ def _call(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _lines(items: Iterable[tuple[str, Any]]) -> str:
-    """Return lines with values and what stands before each. The comma at the end of the last one
-    keeps the formatter from joining them.
+    """Return lines with values, each after its prefix. The trailing comma keeps the formatter from
+    joining the lines.
     """
     return textwrap.indent("".join(f"{key}{_laid_out(value)},\n" for key, value in items), " " * 4)
 

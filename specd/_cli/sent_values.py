@@ -1,7 +1,7 @@
-"""What a client sends for the value of a parameter or a field: the styles of OpenAPI.
+"""Encodes values of parameters and fields as clients send them, in the styles of OpenAPI.
 
-`specd._engine.document.styles` reads what this module writes (OpenAPI 3.2.0, section 4.12.3; RFC
-6570, section 3.2.1).
+`specd._engine.document.styles` decodes these values (OpenAPI 3.2.0, section 4.12.3; RFC 6570,
+section 3.2.1).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "label": ".", "m
 
 
 def in_path(parameter: Mapping[str, Any], value: Any) -> str:
-    """Return the text that takes the place of `{name}` in a path."""
+    """Return the text that replaces `{name}` in a path."""
     if "content" in parameter:
         return _quoted(json.dumps(value))
     style = style_of(parameter, "path", parameter["name"])
@@ -63,7 +63,7 @@ def in_cookie(parameter: Mapping[str, Any], value: Any) -> str:
 
 
 def fields_of(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a form: texts, and lists of texts for a name that comes again."""
+    """Return the fields of a form: texts, or lists of texts for repeated names."""
     return {
         name: [text_of(item) for item in part] if isinstance(part, list) else text_of(part)
         for name, part in value.items()
@@ -71,7 +71,9 @@ def fields_of(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def text_of(value: Any) -> str:
-    """Return the text of a value that is not split any further: text as it is, else JSON."""
+    """Return the text of a value that is not split further. A text is not changed, and other values
+    become JSON.
+    """
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -80,7 +82,7 @@ def _quoted(value: Any) -> str:
 
 
 def _items(value: Any, *, explode: bool, quoted: Any = _quoted) -> list[str]:
-    """Return the parts that a separator joins."""
+    """Return the encoded parts of a value, to be joined by a separator."""
     if isinstance(value, dict):
         if explode:
             return [f"{quoted(key)}={quoted(part)}" for key, part in value.items()]

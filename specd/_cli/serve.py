@@ -1,4 +1,4 @@
-"""`specd serve`: the process becomes gunicorn, with all that it has imported so far."""
+"""`specd serve`: runs gunicorn in this process, with everything that is already imported."""
 
 import os
 import sys
@@ -29,9 +29,9 @@ def gunicorn_argv(services: Sequence[str]) -> list[str]:
 
 
 def _build(services: Sequence[str]) -> None:
-    """Build the application that gunicorn finds then, so that it serves soon after the return of a
-    database. Building opens nothing. The log of servers begins when they serve: each look at the
-    database would have a line.
+    """Build the application for gunicorn in advance, so that it serves soon after a database
+    becomes available. Building opens nothing. The log stays silent until the start, because
+    otherwise each attempt to connect would write a line.
     """
     import_module("specd._cli.gunicorn_conf")  # before anything imports prometheus_client
     silent = structlog.get_config()
@@ -82,6 +82,7 @@ def serve(only: tuple[str, ...], reloads: bool, wait_s: float) -> None:
     try:
         wsgiapp.run(prog="gunicorn")
     except Exception:
-        # In full, as gunicorn prints it, because it names the place of an error in a document.
+        # Print it completely, as gunicorn does, because it contains the place of an error in a
+        # document.
         click.echo(without_secrets(traceback.format_exc()), err=True)
         sys.exit(1)

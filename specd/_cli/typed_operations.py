@@ -1,4 +1,6 @@
-"""What handlers get and return, as types of Python, and the module with all types of a service."""
+"""The Python types of handlers' arguments and return values, and the module with all types of a
+service.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ from specd._engine.openapi.structure import CONTENT_SCHEMA, OBJECTS, walk
 from specd._engine.openapi.union import Document
 
 FORMAT = 1
-"""The version of what is written. A module of another version is stale."""
+"""The version of the generated source. A module of another version is stale."""
 _HEAD = "# Written by `specd types`, not by hand. "
 _WORDS = frozenset(
     ("description", "summary", "externalDocs", "example", "examples", "title", "info", "servers")
@@ -54,7 +56,7 @@ _IMPORTS = {
 }
 _MARKED = frozenset(f"{name}:" for name in AMBIGUOUS)
 MAX_BODY = 50
-"""Characters of the type of a response body; a longer one has a name."""
+"""The maximum length of the type of a response body. A longer type gets an alias."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,12 @@ class TypedOperation:
 
     @property
     def name(self) -> str:
-        """The beginning of the names of its types."""
+        """The prefix of the names of its types."""
         return identifier_of(camel(self.handler.function))
 
     @cached_property
     def protocol(self) -> str:
-        """The name of the class that its handler fits."""
+        """The name of the protocol that its handler must fit."""
         return self.types.unused(f"_{self.name}")
 
     @cached_property
@@ -84,7 +86,7 @@ class TypedOperation:
 
     @cached_property
     def arguments(self) -> dict[str, Type]:
-        """Each argument of its handler -> its type, in the order of the document."""
+        """Argument of its handler -> type, in the order of the document."""
         found = {}
         declared = {(each.where, each.name): each for each in self.operation.parameters}
         for node in self.raw.get("parameters", ()):
@@ -132,7 +134,7 @@ class TypedOperation:
             schema = resolved[CONTENT_SCHEMA] if is_json_text else schema
             made = self.types.of(schema, self.name + camel(name), REQUEST)
             if form_field.binary:
-                made = ANY  # bytes or a `File`, by the wiring
+                made = ANY  # bytes or a `File`, depending on the wiring
             elif made == ANY and are_texts and not is_json_text:
                 made = ("str",)
             types[form_field.key] = made
@@ -160,13 +162,13 @@ class TypedOperation:
 
     @property
     def files(self) -> list[str]:
-        """The arguments that are files: bytes, or `File`s if the wiring says so."""
+        """The arguments that are files: bytes, or `File`s if the wiring has `files`."""
         form = None if self.operation.body is None else self.operation.body.form
         return [] if form is None else [each.key for each in form.fields.values() if each.binary]
 
     @cached_property
     def replies(self) -> dict[str, tuple[str, Type]]:
-        """Each documented status -> the type of statuses, and that of bodies."""
+        """Documented status -> the type of the status, and that of the body."""
         found = {}
         for key, node in self.raw.get("responses", {}).items():
             status = str(key)
@@ -202,7 +204,7 @@ class TypedOperation:
 
     @property
     def returned(self) -> str:
-        """What its handler returns in the first place, as it is written there."""
+        """The return annotation of its generated handler."""
         status, body = self.replies.get(self._success, ("int", ANY))
         key = self._success
         content = self.schemas.resolve(self.raw.get("responses", {}).get(key, {})).get("content")
@@ -213,7 +215,7 @@ class TypedOperation:
         return text if is_bare and content else f"tuple[{text}, {status}]"
 
     def reply_lines(self) -> list[str]:
-        """Return the lines of the alias of everything that the handler may return."""
+        """Return the lines of the alias for all allowed return values of the handler."""
         known = self.replies
         plain = next((key for key in ("200", "2XX", "2xx", "default") if key in known), None)
         found = [] if plain is None or known[plain][1] == ("None",) else [*known[plain][1]]
@@ -231,7 +233,7 @@ class TypedOperation:
         return union_lines(start, found or ["Never"], "    ")
 
     def protocol_lines(self) -> list[str]:
-        """Return the lines of the class that the handler fits."""
+        """Return the lines of the protocol that the handler must fit."""
         optional = self.operation.optional
         arguments = [
             f"{name}: {written(members)}{' = ...' if name in optional else ''}"
@@ -251,8 +253,8 @@ class TypedOperation:
 
 
 def typed_module(title: str, operations: Sequence[TypedOperation], *, with_handlers: bool) -> str:
-    """Return the module with the types of a service, without its first line. `with_handlers`: type
-    checkers compare the handlers with the document.
+    """Return the module with the types of a service, without its first line. With `with_handlers`,
+    type checkers compare the handlers with the document.
     """
     parts: list[tuple[bool, list[str]]] = []
     if operations:
@@ -275,7 +277,9 @@ def typed_module(title: str, operations: Sequence[TypedOperation], *, with_handl
 
 
 def _checks(operations: Sequence[TypedOperation], types: SchemaTypes) -> list[str]:
-    """Return the lines that only type checkers read: each handler is what the document says."""
+    """Return the lines that only type checkers read. They assert that each handler fits the
+    document.
+    """
     modules: dict[str, str] = {}
     for each in operations:
         module = each.handler.module
@@ -296,12 +300,12 @@ def _checks(operations: Sequence[TypedOperation], types: SchemaTypes) -> list[st
         pieces = "str | bytes | Iterator[Any] | AsyncIterator[Any]"
         generic.append(f"    _Pieces: TypeAlias = {pieces}")
     parts: list[tuple[bool, list[str]]] = [(True, imports), (False, generic)]
-    # mypy knows what a decorated handler is only in the body of a function, because handlers import
-    # this module.
+    # mypy knows the type of a decorated handler only in the body of a function, because handlers
+    # import this module.
     compared = ["    def _compare() -> None:"]
     for number, each in enumerate(operations, 1):
         parts += [(False, each.reply_lines()), (True, each.protocol_lines())]
-        name = f"_{number}"  # linters take it for a name that need not be used
+        name = f"_{number}"  # linters accept this name although it is not used
         function = f"{modules[each.handler.module]}.{each.handler.function}"
         line = f"        {name}: {each.protocol} = {function}"
         if len(line) > WIDTH:
@@ -334,12 +338,12 @@ def _import_lines(module: str, names: Sequence[str]) -> list[str]:
 
 
 def _by_case(name: str) -> tuple[bool, str]:
-    """Return the place of a name among those that are imported: constants come first."""
+    """Return the sort key of an imported name. Constants are first."""
     return not name.isupper(), name
 
 
 def first_line(documents: Iterable[Document], facts: Sequence[object], text: str) -> str:
-    """Return the first line of a module: a digest of what it was made from, and of its text."""
+    """Return the first line of a module: a digest of its sources and of its text."""
     whole = hashlib.sha256(json.dumps([FORMAT, *facts]).encode())
     for document in documents:
         for at, node, kind in walk(document.content):
@@ -353,6 +357,6 @@ def first_line(documents: Iterable[Document], facts: Sequence[object], text: str
 
 
 def is_current(documents: Iterable[Document], facts: Sequence[object], source: str) -> bool:
-    """Return whether a module is as it was written, from what the documents say now."""
+    """Return whether a module is unchanged and was generated from the current documents."""
     head, _, text = source.partition("\n")
     return f"{head}\n" == first_line(documents, facts, text)

@@ -1,7 +1,7 @@
-"""The schemas of a document as types of Python: `TypedDict`s, and aliases of other types.
+"""The schemas of a document as Python types: `TypedDict`s, and aliases of other types.
 
-A request and a response may have different properties (`readOnly`, `writeOnly`), so a type is made
-for one direction. A type is a tuple of the members of a union, each as it is written in source.
+Requests and responses may have different properties (`readOnly`, `writeOnly`), so a type is for one
+direction. A type is a tuple of the members of a union, each as source text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from specd._engine.openapi.structure import walk
 Type = tuple[str, ...]
 ANY: Type = ("Any",)
 REQUEST, RESPONSE = "readOnly", "writeOnly"
-"""The two directions, each by the mark of the properties that it does not have."""
+"""The two directions, each named by the mark of the properties that it does not have."""
 _SHARED = "#/components/schemas/"
 _SCALARS = {
     "string": "str",
@@ -48,26 +48,26 @@ _RESERVED = (
     *("bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple", "NotImplemented"),
     *("NotImplementedError", "annotations"),
 )
-"""Names that the module, or a module of handlers, needs itself."""
+"""Names that the generated module, or a module of handlers, needs itself."""
 _NAME = re.compile(r"[^\W\d]\w*")
 _TEXT = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
 AMBIGUOUS = frozenset("lIO")
 """Names that linters reject because they look like numbers."""
 MAX_LITERAL = 70
-"""Characters of an enumeration that is written where it is used; a longer one has a name."""
+"""The maximum length of an enumeration that is written inline. A longer one gets an alias."""
 MAX_CHOICES = 64
-"""Combinations of choices in one schema that are told apart."""
+"""The maximum number of combinations of choices in one schema that get separate types."""
 
 
 @dataclass
 class Definition:
-    """One class or alias. A class has fields, and an alias the members of its type."""
+    """One class or alias. A class has `fields`, and an alias has the `members` of its type."""
 
     name: str
     members: Type = ()
     fields: Mapping[str, str] | None = None
     is_quoted: bool = False
-    """Whether it leads to itself, so that Python cannot look up its names."""
+    """Whether it refers to itself, so that its names must be quoted."""
 
     @property
     def uses(self) -> frozenset[str]:
@@ -107,7 +107,7 @@ class Definition:
 
 
 class SchemaTypes:
-    """Makes types of the schemas of one document, and collects their definitions."""
+    """Creates types from the schemas of one document, and collects their definitions."""
 
     def __init__(self, document: Mapping[str, Any], schemas: Mapping[str, Schemas]) -> None:
         """`schemas` has the schemas of each direction."""
@@ -124,7 +124,7 @@ class SchemaTypes:
         self._recursive: set[tuple[str, str]] = set()
 
     def unused(self, name: str) -> str:
-        """Return a name that nothing else in the module has, and take it."""
+        """Return an unused name for the module, and reserve it."""
         if name in _RESERVED:
             name += "_"
         free = name if name not in self._taken else ""
@@ -134,7 +134,7 @@ class SchemaTypes:
         return free
 
     def qualified(self, text: str) -> str:
-        """Return the source of a type as another module writes it, which imports `types`."""
+        """Return the source of a type for another module, which imports `types`."""
         parts = re.split(f"({_TEXT.pattern})", text)
         parts[::2] = [
             _NAME.sub(lambda it: f"types.{it[0]}" if it[0] in self._definitions else it[0], part)
@@ -143,14 +143,14 @@ class SchemaTypes:
         return "".join(parts)
 
     def add_components(self) -> None:
-        """Make a type of each named schema that no operation uses."""
+        """Create a type for each named schema that no operation uses."""
         reached = {reference for reference, _ in self._types}
         for name in self._components:
             if (reference := _SHARED + _escaped(name)) not in reached:
                 self._named(reference, RESPONSE)
 
     def definitions(self) -> Iterator[Definition]:
-        """Yield the definitions, each after those that Python looks up when it is imported."""
+        """Yield the definitions, each after those that it needs at import."""
         order = {name: number for number, name in enumerate(self._names.values())}
         last = len(order)
         waiting = sorted(self._definitions.values(), key=lambda it: order.get(it.name, last))
@@ -172,7 +172,7 @@ class SchemaTypes:
             yield from visit(each, ())
 
     def of(self, schema: Any, hint: str, direction: str) -> Type:
-        """Return the type of a schema. What it describes in place is named `hint`."""
+        """Return the type of a schema. Inline definitions get names that begin with `hint`."""
         if schema is True or schema == {}:
             return ANY
         if not isinstance(schema, Mapping):
@@ -208,7 +208,7 @@ class SchemaTypes:
         name = self._name_of(reference)
         if direction == REQUEST:
             name = self.unused(f"{name}Request")
-        self._types[key] = (name,)  # what a schema that refers to itself finds
+        self._types[key] = (name,)  # for a schema that refers to itself
         self._unfinished.add(key)
         self._free.add(name)
         found = self.of(target, name, direction)
@@ -227,7 +227,9 @@ class SchemaTypes:
         return self._types[key]
 
     def _claim(self, hint: str) -> str:
-        """Return the name for a new definition: that of its schema if it has one, or a new one."""
+        """Return the name for a new definition: the reserved name of its schema, or else an unused
+        name.
+        """
         if hint in self._free:
             self._free.discard(hint)
             return hint
@@ -241,7 +243,7 @@ class SchemaTypes:
         return self.unused(identifier_of(camel(_unescaped(last) or "Document")))
 
     def _is_different(self, reference: str) -> bool:
-        """Return whether a schema, or one that it leads to, has a mark of a direction."""
+        """Return whether a schema, or one that it refers to, has a mark of a direction."""
         schemas = self._schemas[RESPONSE]
         seen: set[str] = set()
         waiting = [reference]
@@ -265,7 +267,9 @@ class SchemaTypes:
         return False
 
     def _parts(self, schema: Mapping[str, Any], schemas: Schemas) -> list[Mapping[str, Any]]:
-        """Return the schemas that a value fits together: those of `allOf`, and what is beside."""
+        """Return the schemas that a value must fit together: the reference, those of `allOf`, and
+        the other keywords.
+        """
         beside = {key: value for key, value in schema.items() if key not in ("allOf", "$ref")}
         found: list[Mapping[str, Any]] = []
         if "$ref" in schema:
@@ -280,7 +284,7 @@ class SchemaTypes:
     def _resolved(
         self, parts: Sequence[Mapping[str, Any]], schemas: Schemas, passed: tuple[str, ...]
     ) -> list[Mapping[str, Any]]:
-        """Return the parts with what references lead to, each once."""
+        """Return the parts, with references replaced by the parts of their targets, each once."""
         found: list[Mapping[str, Any]] = []
         for part in parts:
             reference = part.get("$ref")
@@ -296,7 +300,7 @@ class SchemaTypes:
     def _whole(
         self, parts: Sequence[Mapping[str, Any]], hint: str, direction: str, width: int = 1
     ) -> Type:
-        """Return the type of a value that fits all parts, which have no references."""
+        """Return the type of values that fit all parts, which have no references."""
         schemas = self._schemas[direction]
         kinds = _common_kinds(parts)
         values = _common_values(parts)
@@ -307,7 +311,7 @@ class SchemaTypes:
             for key in _CHOICES:
                 branches = [it for it in part.get(key, ()) if _says(it)]
                 if not branches or len(branches) < len(part[key]):
-                    continue  # a choice only of what is required
+                    continue  # a choice that only concerns required properties
                 width *= len(branches)
                 rest = {name: value for name, value in part.items() if name != key}
                 others = [*parts[:at], rest, *parts[at + 1 :]]
@@ -439,13 +443,13 @@ class SchemaTypes:
 
 
 def camel(text: str) -> str:
-    """Return a name as a part of the name of a class: `created_at` is `CreatedAt`."""
+    """Return a name as a part of a class name: `created_at` becomes `CreatedAt`."""
     words = re.split(r"[\W_]+", text)
     return "".join(word[:1].upper() + word[1:] for word in words)
 
 
 def written(members: Type) -> str:
-    """Return a type as it is written, its literals together, None last."""
+    """Return the source of a type, with its literals combined and None last."""
     return " | ".join(_members_of(members))
 
 
@@ -480,7 +484,7 @@ def union_lines(start: str, members: Sequence[str], indent: str = "") -> list[st
 
 
 def _members_of(members: Type) -> list[str]:
-    """Return the members of a union as they are written."""
+    """Return the source of the members of a union."""
     literals = [each for each in members if _is_literal(each)]
     found = [each for each in members if each not in literals and each != "None"]
     if literals:
@@ -493,7 +497,7 @@ def _is_literal(member: str) -> bool:
 
 
 def value_of(member: str) -> str:
-    """Return the value of a literal as it is written."""
+    """Return the source of a literal's value."""
     return member.removeprefix("Literal[")[:-1]
 
 
@@ -509,7 +513,7 @@ def _is_field(name: str) -> bool:
 
 
 def _capable(name: str) -> str:
-    """Return the name of a schema as that of a class."""
+    """Return the name of a schema as a class name."""
     return identifier_of(name)
 
 
@@ -530,7 +534,7 @@ def _are_closed(parts: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _conditional(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the schemas that a value may have to fit besides, by other properties."""
+    """Yield the schemas that a value may also have to fit, depending on its properties."""
     dependent = part.get("dependentSchemas") or {}
     for each in (part.get("then"), part.get("else"), *dependent.values()):
         if isinstance(each, Mapping):

@@ -1,4 +1,4 @@
-"""`specd types`: the schemas and operations of a document as types of Python."""
+"""`specd types`: writes the schemas and operations of a document as Python types."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,7 +60,7 @@ def source_for(service: Service) -> str:
 
 
 def source_of(service: Service, documents: list[Document], operations: list[Described]) -> str:
-    """Return the source of the types of operations that were described already."""
+    """Return the source of the types of operations that are already described."""
     text = _text_of(service.name, operations, with_handlers=True)
     return first_line(documents, _facts(service), text) + text
 
@@ -72,7 +72,7 @@ def _text_of(name: str, operations: list[Described], *, with_handlers: bool) -> 
 
 
 def find_stale(services: tuple[Service, ...]) -> Iterator[Mistake]:
-    """Yield a mistake for each service with types that are not those of its document now."""
+    """Yield a mistake for each service whose types are not those of its current document."""
     for service in services:
         place = file_of_types(service)
         if place.exists():
@@ -98,5 +98,5 @@ def _shown(service: Service) -> str:
 
 
 def _facts(service: Service) -> tuple[object, ...]:
-    """Return what the types depend on in addition to the documents."""
+    """Return the facts that the types depend on in addition to the documents."""
     return service.name, service.handlers, service.types, service.snake_case

@@ -1,4 +1,4 @@
-"""Waiting for a database that comes up later than this machine, as after a power cut."""
+"""Waits for a database that starts later than this machine, for example after a power failure."""
 
 import time
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from specd._settings import Settings
 
 PAUSE_S = 0.5
 START_WAIT_S = 600.0
-"""For how long servers and workers wait at their start."""
+"""How long servers and workers wait at their start."""
 T = TypeVar("T")
 
 
@@ -36,10 +36,9 @@ def once_available(
     work: Callable[[], T],
     meanwhile: Callable[[], object] = lambda: None,
 ) -> T:
-    """Return the result of `work`, which is repeated while a database of PostgreSQL is not
-    available, for `wait_s` seconds. Say so on standard error, once for each reason, and do once
-    what can be done `meanwhile`. Raise DatabaseUnavailable after that. A file of SQLite does not
-    come up later.
+    """Return the result of `work`. Repeat it for `wait_s` seconds while a PostgreSQL database is
+    not available, and then raise DatabaseUnavailable. Print each new reason to standard error, and
+    call `meanwhile` once. SQLite needs no waiting.
     """
     ends_at = time.monotonic() + wait_s
     waits = not all(url.startswith(SQLITE) for url in settings.database_urls.values())

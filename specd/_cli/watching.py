@@ -1,5 +1,5 @@
-"""The files that `specd serve --reload` watches: those of the project's services and settings, and
-of the modules of the project that they import.
+"""Finds the files that `specd serve --reload` watches: those of the project's services and
+settings, and of the project's modules that they import.
 """
 
 import os
@@ -17,22 +17,22 @@ LIBRARY = Path(__file__).parents[1]
 _IMPORT = re.compile(r"^(?:from|import) ([\w.]+)", re.MULTILINE)
 
 Files = dict[Path, tuple[int, int]]
-"""File -> when it was changed, in nanoseconds, and its size."""
+"""File -> the time of its last change, in nanoseconds, and its size."""
 
 
 def status_of(paths: Iterable[Path]) -> Files:
     """Return the state of the files that exist."""
     found = {}
     for path in paths:
-        with suppress(OSError):  # it has just been removed
+        with suppress(OSError):  # it has just been deleted
             status = path.stat()
             found[path] = status.st_mtime_ns, status.st_size
     return found
 
 
 def find_places(project: Project) -> list[Path]:
-    """Return the files and folders of a project that servers use: of its settings, and of each
-    service the document and the modules that answer requests.
+    """Return the files and folders of a project that servers use: those of its settings, and of the
+    documents and modules of its services.
     """
     root = project.root
     places = {root / "wsgi.py"}
@@ -53,7 +53,7 @@ def _place_of(root: Path, module: str) -> Path:
 
 
 def _with_imported(root: Path, places: Iterable[Path]) -> list[Path]:
-    """Return places, and those of the modules of the project that they import."""
+    """Return the places together with those of the project's modules that they import."""
     found: set[Path] = set()
     following = {place for place in places if place.exists()}
     while following:
@@ -75,7 +75,7 @@ def files_in(places: Iterable[Path]) -> Iterator[Path]:
 
 
 def imports_of(files: Iterable[Path]) -> set[str]:
-    """Return the names of the modules that files import."""
+    """Return the names of the modules that the files import."""
     names: set[str] = set()
     for path in files:
         if path.suffix == ".py":
@@ -85,17 +85,19 @@ def imports_of(files: Iterable[Path]) -> set[str]:
 
 
 def import_libraries(root: Path, places: Iterable[Path]) -> None:
-    """Import the libraries that the modules in some places import, because they take most of a
-    start.
+    """Import the libraries that the modules in some places import, because this takes most of the
+    time of a start.
     """
     for name in sorted(imports_of(files_in(places))):
         if not _place_of(root, name).exists():
-            with suppress(Exception):  # the module that needs it reports that it is missing
+            with suppress(Exception):  # the module that needs it will report this
                 import_module(name)
 
 
 def forget_compiled(changed: Iterable[Path]) -> None:
-    """Remove the bytecode of what has changed: Python compares whole seconds and sizes only."""
+    """Delete the bytecode of changed files, because Python only compares whole seconds and
+    sizes.
+    """
     for path in changed:
         if path.suffix == ".py":
             Path(cache_from_source(str(path))).unlink(missing_ok=True)
