@@ -28,8 +28,8 @@ def open_database(
     """Open the database of a service for a command.
 
     Raise ClickException, whose message tells the operator what to do, if the database is missing or
-    not migrated. With `needs_secret` raise it too if the database was written under another secret
-    than this machine's. Raise DatabaseUnavailable if the database does not respond.
+    not migrated. With `needs_secret`, also raise it if the database was not written under this
+    machine's secret. Raise DatabaseUnavailable if the database does not respond.
     """
     url = settings.database_urls[service]
     if not is_migrated(url, service):

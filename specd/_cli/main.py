@@ -139,7 +139,7 @@ def private_files() -> Iterator[None]:
 
 @contextmanager
 def _silent_logs() -> Iterator[None]:
-    """Silence the logs of short commands; `worker` configures its own log."""
+    """Silence the logs of short commands. `worker` configures its own log."""
     before = structlog.get_config()
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL),

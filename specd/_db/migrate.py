@@ -30,8 +30,8 @@ ADVISORY_LOCK = 0x5BECD  # one number for the migrations of all services
 ENVIRONMENT = Path(__file__).parent / "environment"
 LOCK_WAIT_S = 60.0
 TABLE_LOCK_WAIT_S = 2.0
-"""The lock timeout of one try (PostgreSQL). It is less than the default `lock_timeout_s` of
-requests.
+"""The lock timeout of one try (PostgreSQL). It is less than the default of
+`Settings.lock_timeout_s`, the limit of requests.
 """
 
 

@@ -177,8 +177,8 @@ class Query(_Prepared, Generic[*Columns]):
 
 
 class Change(_Prepared):
-    """A statement that changes rows and returns none. Objects of its table that the session has
-    loaded are read again when they are used next.
+    """A statement that changes rows and does not return rows. Objects of its table that the session
+    has loaded are read again on their next use.
     """
 
     __slots__ = ()

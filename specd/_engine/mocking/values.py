@@ -124,7 +124,7 @@ class Values:
         """Return a value that is the same each time, from the examples of the schema and its parts
         if there are any.
 
-        Raise `Impossible` where none is found.
+        Raise `Impossible` if none is found.
         """
         ways = [_Maker(self, Random(0)), _Maker(self, Random(0), is_full=False)]
         ways += [_Maker(self, Random(seed), is_random=True) for seed in range(TRIES)]
