@@ -46,6 +46,11 @@ def test_wheel_has_every_file_of_specd_and_nothing_else(wheel: Path) -> None:
     assert shipped(wheel) == set(find_present("specd"))
 
 
+def test_type_checkers_read_the_types_of_the_wheel(wheel: Path) -> None:
+    """Without this file they take every name of an installed package for Any (PEP 561)."""
+    assert "specd/py.typed" in shipped(wheel)
+
+
 def test_wheel_has_the_licenses(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for license in ("LICENSE", "NOTICE"):
