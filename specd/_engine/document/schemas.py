@@ -65,6 +65,12 @@ _FORMATS: dict[str, Callable[[str], bool]] = {
     "uuid": lambda value: _UUID.fullmatch(value) is not None,
     "date": _is_date,
 }
+_INTEGERS = {
+    f"{sign}int{size}": (0, 2**size - 1) if sign else (-(2 ** (size - 1)), 2 ** (size - 1) - 1)
+    for sign in ("", "u")
+    for size in (8, 16, 32, 64)
+}
+"""The bounds of the formats of integers (OpenAPI's Format Registry)."""
 
 
 def is_3_0(document: Mapping[str, Any]) -> bool:
@@ -122,6 +128,9 @@ class _Translation:
             if key == "nullable" and self._nullable:
                 continue
             result[key] = self._keyword(key, value, hidden)
+        size = schema.get("format")
+        if isinstance(size, str) and size in _INTEGERS:
+            _bound(result, *_INTEGERS[size])
         if "$ref" in schema and self._is_needed_behind(schema, hidden):
             target = self._marks.target(schema["$ref"])
             result["allOf"] = [self.of(target, hidden), *result.get("allOf", ())]
@@ -158,6 +167,18 @@ class _Translation:
         if key == "patternProperties":
             value = {in_unicode_mode(name): item for name, item in value.items()}
         return value
+
+
+def _bound(schema: dict[str, Any], lowest: int, highest: int) -> None:
+    """Add the bounds of a format of integers to a schema, unless its own are narrower."""
+    if schema.get("minimum", lowest - 1) < lowest:
+        schema["minimum"] = lowest
+        if schema.get("exclusiveMinimum") is True:
+            del schema["exclusiveMinimum"]
+    if schema.get("maximum", highest + 1) > highest:
+        schema["maximum"] = highest
+        if schema.get("exclusiveMaximum") is True:
+            del schema["exclusiveMaximum"]
 
 
 def _without_needs(schema: dict[str, Any], hidden: frozenset[str]) -> None:
