@@ -315,7 +315,8 @@ def find_shape(document: Mapping[str, Any]) -> tuple[Shape, str]:
     def fitness(shape: Shape) -> tuple[int, int]:
         example = _filled(shape, _EXAMPLE)
         fits = sum(values.fits(schema, example) for schema, _ in schemas)
-        return fits, sum(_shown(shape, names) for _, names in schemas)
+        # The schema of a `default` may be that of all answers, and shows nothing of errors.
+        return fits, sum(max(_shown(shape, names), 0) for _, names in schemas)
 
     media_types = {media_type for media_type, _ in found}
     media_type = media_types.pop() if len(media_types) == 1 else JSON

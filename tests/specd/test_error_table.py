@@ -213,6 +213,17 @@ class TestBodies:
         table = ErrorTable().fitted_to(_document(schema))
         assert set(body(table, NoSuchThing(id=7))) == {"code", "message"}
 
+    @pytest.mark.parametrize("status", [{}, {"status": {"enum": ["placed", "delivered"]}}])
+    def test_are_whole_where_a_schema_is_none_of_an_error(self, status: dict[str, Any]) -> None:
+        """As that of a `default` for answers of every status."""
+        order = {"type": "object", "properties": {"id": NUMBER, "name": TEXT}}
+        table = ErrorTable().fitted_to(_document(order))
+        assert set(body(table, NoSuchThing(id=7))) == {"code", "message", "request_id", "details"}
+        closed = _of(code=TEXT, message=TEXT)
+        order["properties"] |= status
+        table = ErrorTable().fitted_to(_document(closed, order))
+        assert set(body(table, NoSuchThing(id=7))) == {"code", "message"}
+
     def test_are_those_of_most_errors(self) -> None:
         odd, usual = _of(detail=TEXT), _of(code=TEXT, message=TEXT)
         other = {**usual, "description": "Another schema of the same errors."}
