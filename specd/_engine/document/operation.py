@@ -224,14 +224,16 @@ class Operation(ABC):
 
     def check_refusal(self, response: Response, error: Exception, call: Call) -> None:
         """Raise `NonConformingResponse` unless the document allows this response to an error.
-        Ignore an undocumented status that does not have to be documented.
+        Ignore an undocumented status that does not have to be documented. An entry without
+        `content` allows any body.
         """
         if self.responses.has(response.status) or must_be_documented(type(error), response.status):
-            self._check(response, call)
+            self._check(response, call, is_error=True)
 
-    def _check(self, response: Response, call: Call) -> None:
+    def _check(self, response: Response, call: Call, *, is_error: bool = False) -> None:
         headers = (*response.headers, *call.extra_headers)
-        self.responses.check(response, {name.lower(): value for name, value in headers})
+        sent = {name.lower(): value for name, value in headers}
+        self.responses.check(response, sent, is_error=is_error)
 
     def authorize(self, ctx: Context, call: Call) -> None:
         """Authenticate, count and authorize the request. Raise the error of a refusal."""

@@ -229,11 +229,12 @@ class Responses:
 
         return Stream(status, b"", headers, media_type, pieces, frame)
 
-    def check(self, response: Response, sent: Mapping[str, str]) -> None:
+    def check(self, response: Response, sent: Mapping[str, str], *, is_error: bool = False) -> None:
         """Raise `NonConformingResponse` unless the document allows this response.
 
         `sent` are its headers, except `ENGINE_HEADERS`, by lower-case names. The pieces of a stream
-        are checked when they are sent.
+        are checked when they are sent. The response to an error may have a body even if its entry
+        has no `content`, because most documents omit the content of errors.
         """
         found = self._find(response.status)
         if found is None:
@@ -243,7 +244,7 @@ class Responses:
         if answer.headers is not None:
             _check_headers(answer.headers, sent, place)
         if not answer.media:
-            if response.body or response.is_stream:
+            if (response.body or response.is_stream) and not is_error:
                 raise NonConformingResponse(f"{place} must have no body")
             return
         media = answer.media_of(response.media_type)

@@ -67,7 +67,6 @@ def reason(logs: Logs) -> str:
         (Teapot(), {"419": ERROR, "5XX": ERROR}, "status 418 is undocumented"),
         (OwnNotFound(), {}, "status 404 is undocumented"),
         (Busy(), {}, "status 503 is undocumented"),
-        (Teapot(), {"418": {"description": "Empty."}}, "418 must have no body"),
         (Teapot(), {"4XX": {**ERROR, "content": {"text/plain": {}}}}, "the media type application"),
         (
             Teapot(),
@@ -91,6 +90,18 @@ def test_error_outside_the_document_is_a_bug(
     assert words in logged
     assert type(error).__name__ in logged  # and where it was raised
     assert "in read" in logged
+
+
+@pytest.mark.parametrize("key", ["418", "4XX", "default"])
+def test_error_has_a_body_where_its_entry_has_no_content(key: str) -> None:
+    answer = answering(Teapot(), {key: {"description": "No coffee."}})
+    assert (answer.status, answer.json["code"]) == (418, "Teapot")
+
+
+def test_entry_without_content_still_names_headers(logs: Logs) -> None:
+    needs = {"description": "No coffee.", "headers": WITH_HEADER["headers"]}
+    assert answering(Teapot(), {"418": needs}).status == 500
+    assert "418 lacks the header x-must" in reason(logs)
 
 
 @pytest.mark.parametrize("key", ["418", "4XX", "default"])
