@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import httpx
 import pytest
+import structlog
 from connexion.exceptions import ProblemException
 
 from specd._composition import compose
@@ -196,6 +197,17 @@ class Backends:
         """Close all services."""
         for backend in self._backends.values():
             backend.close()
+
+
+def log_plain_tracebacks() -> None:
+    """Keep the log of tests short, unless the project has its own: by default structlog shows the
+    variables of each function in a traceback, hundreds of lines with the secrets among them.
+    """
+    if structlog.is_configured():
+        return
+    *processors, _ = structlog.get_config()["processors"]
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*processors, plain])
 
 
 def service_of(path: Path) -> str:

@@ -59,7 +59,9 @@ def service_settings() -> Mapping[str, Any]:
 @pytest.fixture(scope="session")
 def service_backends(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backends]:
     """The services of this test run."""
-    backends: Backends = _library().Backends(tmp_path_factory.mktemp("services"))
+    library = _library()
+    library.log_plain_tracebacks()
+    backends: Backends = library.Backends(tmp_path_factory.mktemp("services"))
     yield backends
     backends.close()
 

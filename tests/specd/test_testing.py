@@ -98,6 +98,15 @@ def test_bug_is_raised(client):
         client.get("/greetings/Bug")
 
 
+def test_log_of_a_bug_is_a_plain_traceback(client, capsys):
+    with pytest.raises(ValueError):
+        client.get("/greetings/Bug", headers={"X-Key": "the secret"})
+    log = capsys.readouterr().out
+    assert "ValueError: a bug of the handler" in log
+    assert "the secret" not in log
+    assert "locals" not in log
+
+
 def test_answer_is_checked(client):
     with pytest.raises(AssertionError, match="200/body lacks the required property text"):
         client.get("/greetings/Wrong")
@@ -132,5 +141,5 @@ def test_fixtures_call_the_service(tmp_path: Path) -> None:
     (shop.path / "tests/greeter/test_greetings.py").write_text(TESTS)
     (shop.path / "tests/test_nothing.py").write_text("def test_no_service(client):\n    pass\n")
     ran = shop.run("pytest", "-p", "specd.testing", "-p", "no:cacheprovider", "-W", "error")
-    assert "9 passed, 1 error" in ran.stdout, ran.stdout
+    assert "10 passed, 1 error" in ran.stdout, ran.stdout
     assert "about none of the services greeter, other" in ran.stdout
