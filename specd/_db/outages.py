@@ -13,6 +13,7 @@ SQLITE_BUSY = 5
 SQLITE_SLOW = frozenset({SQLITE_BUSY, 6, 9})  # and locked, and interrupted at the time limit
 SQLITE_OUTAGES = frozenset({5, 6, 7, 9, 10, 11, 13, 14, 15, 26})
 # busy, locked, out of memory, interrupted, ..., full, no file
+SQLITE_READONLY = 8
 SQLITE_UNIQUE = frozenset({1555, 2067})  # SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
 UNIQUE_VIOLATION = "23505"
 LOCK_NOT_AVAILABLE = "55P03"
@@ -50,6 +51,13 @@ def is_lock_timeout(error: DBAPIError) -> bool:
 def is_read_only(error: BaseException | None) -> bool:
     """Return whether the error says that the database does not accept writes."""
     return getattr(getattr(error, "orig", None), "sqlstate", None) == READ_ONLY
+
+
+def is_refused_write(error: BaseException | None) -> bool:
+    """Return whether a statement that writes was refused where only reading is allowed."""
+    cause = getattr(error, "orig", None)
+    code = getattr(cause, "sqlite_errorcode", None)
+    return is_read_only(error) or (code is not None and code & 0xFF == SQLITE_READONLY)
 
 
 def is_out_of_step(error: DBAPIError) -> bool:

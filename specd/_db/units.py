@@ -11,7 +11,14 @@ from typing import Any, NoReturn, Self, cast
 from sqlalchemy import Connection, event
 from sqlalchemy.orm import Session
 
+from specd._db.outages import is_refused_write
+
 Connect = Callable[[], AbstractContextManager[Connection]]
+ONLY_READS = (
+    "this operation only reads: its method is GET, HEAD or QUERY, it is marked read_only, or this "
+    "is ctx.read or the phase before the transaction. An async def handler of any method can write "
+    "with ctx.write"
+)
 
 
 class UnitHasEnded(RuntimeError):
@@ -28,10 +35,7 @@ class OperationOnlyReads(RuntimeError):
     """A session of an operation that only reads has pending changes."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "ctx.session has changes to write, but this operation only reads: its method is GET, "
-            "HEAD or QUERY, it is marked read_only, or this is its phase before the transaction"
-        )
+        super().__init__(f"ctx.session has changes to write, but {ONLY_READS}")
 
 
 class ReadOnlySession(Session):
@@ -117,12 +121,22 @@ class Unit:
 
 
 class ReadingUnit(Unit):
-    """A unit that only reads. It raises `OperationOnlyReads` if its session has changes at
-    the end.
+    """A unit that only reads. It raises `OperationOnlyReads` if its session has changes at the end.
+    It adds a note to the error of a statement that writes.
     """
 
     __slots__ = ()
     is_read_only = True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None and is_refused_write(error):
+            error.add_note(ONLY_READS)
+        super().__exit__(kind, error, trace)
 
     def _create_session(self, connection: Connection) -> Session:
         return ReadOnlySession(

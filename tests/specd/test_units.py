@@ -319,8 +319,10 @@ class TestReading:
     def test_refuses_statements_that_change(
         self, client: httpx.Client, orders: Sample, engine: Engine, method: str
     ) -> None:
-        with Opened().counted():
+        with capture_logs() as lines, Opened().counted():
             assert client.request(method, "/shop/add_by_connection").status_code == 500
+        (error,) = (line["exc_info"] for line in lines if "exc_info" in line)
+        assert any("this operation only reads" in note for note in error.__notes__)
         assert texts_of(orders, engine) == OLD
 
     def test_ends_before_a_stream_begins(self, client: httpx.Client) -> None:
