@@ -80,9 +80,9 @@ def service_from_settings(
     - `idempotency`: an `Idempotency`.
     - `require_role(ctx, role)`: raises a refusal if the caller lacks the role that the document
       names.
-    - `body_limit`: the maximum size of a body in bytes.
-    - `files`: a `FileIntake`, with which files in forms become a `File` on the disk instead of
-      bytes.
+    - `body_limit`: the maximum size of a body in bytes, without files; by default 64 KiB.
+    - `files`: a `FileIntake`, with which files in forms, and bodies that are a file, become a
+      `File` on the disk instead of bytes.
     - `gauges(database, now)`: returns numbers for `/metrics`, tuples of a name, a description, a
       value and a mapping of labels.
     - `chores`: the tasks that a thread repeats. It maps a name to the seconds between two runs and

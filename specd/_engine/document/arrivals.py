@@ -19,7 +19,7 @@ from specd._engine.document.bodies import Disconnected, check_length
 from specd._engine.document.forms import Form
 from specd._engine.document.operation import Call, Operation
 from specd._engine.errors import BodyTooLarge, RequestTimeout
-from specd._engine.files import File, FileIntake
+from specd._engine.files import File, FileIntake, refusal_of_larger
 from specd._engine.http.guard import decode_text, pointer_step
 from specd._engine.http.multipart import Head, PartStream
 from specd._engine.http.queries import MAX_QUERY_FIELDS
@@ -79,7 +79,7 @@ class Arrival(ABC):
         try:
             check_length(headers, self._intake.limit + TEXTS_MAX)
         except BodyTooLarge:
-            raise self._intake.refuse_larger() from None
+            raise refusal_of_larger(self._intake) from None
         pending = bytearray()
         deadline = loop.time() + seconds
         is_more = True
@@ -130,7 +130,7 @@ class Arrival(ABC):
         file.size += len(piece)
         self._size += len(piece)
         if self._size > self._intake.limit:
-            raise self._intake.refuse_larger()
+            raise refusal_of_larger(self._intake)
         rest = memoryview(piece)
         try:
             while rest:

@@ -439,6 +439,15 @@ class TestFiles:
         assert client.post("/things", chunks=[b"123456"], content_type="image/png").status == 500
         assert list(tmp_path.iterdir()) == []
 
+    @pytest.mark.parametrize("is_counted", [True, False])
+    def test_a_larger_file_is_413_by_default(self, tmp_path: Path, is_counted: bool) -> None:
+        client = taking({"image/*": {"schema": BINARY}}, files=FileIntake(tmp_path, 3))
+        sent: dict[str, Any] = {"body": b"1234"} if is_counted else {"chunks": [b"12", b"34"]}
+        answer = client.post("/things", content_type="image/png", **sent)
+        assert answer.status == 413
+        assert client.post("/things", body=b"123", content_type="image/png").status == 200
+        assert list(tmp_path.iterdir()) == []
+
     def test_several_files_of_one_form(self, tmp_path: Path) -> None:
         def take(ctx: Context, *, one: File, many: list[File], text: str = "") -> dict[str, Any]:
             return {"got": [[f.name, list(f.path.read_bytes())] for f in (one, *many)] + [text]}
