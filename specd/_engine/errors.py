@@ -211,6 +211,7 @@ class UnsupportedMediaType(ProblemException):
 
     status = 415
     code = "unsupported_media_type"
+    is_of_any_operation = True
     advice = "Send the body in the document's media type, as UTF-8 and without compression."
 
     def __init__(self, accepted: Sequence[str], *, is_compressed: bool = False) -> None:

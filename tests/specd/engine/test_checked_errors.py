@@ -138,6 +138,14 @@ def test_what_any_operation_can_answer_need_not_be_documented(
     assert answering(error, {}).status == status
 
 
+def test_operation_with_a_body_need_not_document_415() -> None:
+    body = {"content": {JSON: {"schema": {"type": "object"}}}}
+    described = operation("make", responses=FINE, requestBody=body)
+    client = serve({"/a": {"post": described}}, {"make": lambda ctx, *, body=None: {}})
+    assert client.post("/a", body=b"a", content_type="text/plain").status == 415
+    assert client.post("/a", body=b"{}", headers=[("Content-Encoding", "gzip")]).status == 415
+
+
 def test_what_any_operation_can_answer_is_checked_if_it_is_documented(logs: Logs) -> None:
     limited = RateLimited(limit=1, retry_after_s=1)
     assert answering(limited, {"429": WITH_HEADER}).status == 500
