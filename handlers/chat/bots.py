@@ -1,5 +1,9 @@
 """Operations of the tag bots."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
 from sqlalchemy.orm import Session
 
 from handlers.chat.wire import envelope
@@ -11,14 +15,16 @@ from models.chat.common.quotas import BOTS, require_within
 from models.chat.identity.roles import BotType
 from models.chat.outgoing_webhooks.errors import InvalidPayloadUrl
 from models.webhooks.addresses import AddressRefused
-from specd import Response
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 
-def list_bots(ctx: Context) -> Response:
+def list_bots(ctx: Context) -> envelope.Answer[types.BotList]:
     """Get your bots."""
     adapters = ctx.adapters
     own_bots = bots.find_own_bots(ctx.connection, adapters.keys, adapters.vault, ctx.actor)
-    return envelope.success(ctx, bots=own_bots)
+    return envelope.success(ctx, {**envelope.OK, "bots": cast("list[types.OwnBot]", own_bots)})
 
 
 async def create_bot(
@@ -29,7 +35,7 @@ async def create_bot(
     bot_type: int = BotType.GENERIC,
     interface_type: int = 1,
     payload_url: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.BotCreated]:
     """Create a bot."""
     await ctx.read(lambda db: bots.require_may_create(db, ctx.actor, bot_type))
     address = None
@@ -38,7 +44,7 @@ async def create_bot(
             raise MissingParameter(var_name="payload_url")
         address = Address(await _check_url(ctx, payload_url), interface_type)
 
-    def create(session: Session) -> Response:
+    def create(session: Session) -> envelope.Answer[types.BotCreated]:
         bot = bots.create_bot(
             session,
             ctx.adapters.keys,
@@ -51,7 +57,7 @@ async def create_bot(
             now=ctx.now,
         )
         require_within(session, ctx.settings, BOTS, ctx.actor.id, now=ctx.now)
-        return envelope.success(ctx, bot)
+        return envelope.success(ctx, cast("types.BotCreated", {**envelope.OK, **bot}))
 
     return await ctx.write(create)
 
@@ -65,7 +71,7 @@ async def update_bot(
     bot_owner_id: int | None = None,
     service_payload_url: str | None = None,
     service_interface: int | None = None,
-) -> Response:
+) -> envelope.Answer[types.BotChanged]:
     """Change a bot."""
     url = None
     if service_payload_url is not None:
@@ -79,13 +85,13 @@ async def update_bot(
         interface=service_interface,
     )
 
-    def change(session: Session) -> Response:
+    def change(session: Session) -> envelope.Answer[types.BotChanged]:
         changed = bots.change_bot(
             session, ctx.adapters.keys, ctx.actor, bot_id, changes, now=ctx.now
         )
         if bot_owner_id is not None:
             require_within(session, ctx.settings, BOTS, bot_owner_id, now=ctx.now)
-        return envelope.success(ctx, changed)
+        return envelope.success(ctx, cast("types.BotChanged", {**envelope.OK, **changed}))
 
     return await ctx.write(change)
 
@@ -99,13 +105,16 @@ async def _check_url(ctx: Context, url: str) -> str:
     return url
 
 
-def regenerate_bot_api_key(ctx: Context, *, bot_id: int) -> Response:
+def regenerate_bot_api_key(ctx: Context, *, bot_id: int) -> envelope.Answer[types.RenewedBotApiKey]:
     """Replace a bot's API key."""
     api_key = bots.renew_bot_key(ctx.session, ctx.adapters.keys, ctx.actor, bot_id, now=ctx.now)
-    return envelope.success(ctx, {} if api_key is None else {"api_key": api_key})
+    answer: types.RenewedBotApiKey = {"result": "success", "msg": ""}
+    if api_key is not None:
+        answer["api_key"] = api_key
+    return envelope.success(ctx, answer)
 
 
-def deactivate_bot(ctx: Context, *, bot_id: int) -> Response:
+def deactivate_bot(ctx: Context, *, bot_id: int) -> envelope.Answer[types.Success]:
     """Deactivate a bot."""
     bots.end_bot(ctx.session, ctx.actor, bot_id, now=ctx.now)
     return envelope.success(ctx)

@@ -1,10 +1,12 @@
 """Operations of the tag calls."""
 
+from __future__ import annotations
+
 import hmac
 from contextlib import suppress
 from datetime import timedelta
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sqlalchemy.orm import Session
@@ -31,6 +33,9 @@ from models.chat.identity.links import find_link, make_link, try_spend
 from specd import Response
 from specd.db import Db
 
+if TYPE_CHECKING:
+    from handlers.chat import types
+
 PATH = "/api/v1/calls/vendor"
 COOKIE = "specd_vendor_session"
 WITHDRAWN = "app_deauthorized"
@@ -47,17 +52,23 @@ CONTINUE = (
 """A person has to see whose account it is: anybody can send them a link."""
 
 
-async def create_video_call(ctx: Context, *, is_video_call: bool) -> Response:
+async def create_video_call(ctx: Context, *, is_video_call: bool) -> envelope.Answer[types.Call]:
     """Create a video call."""
-    return envelope.success(ctx, url=await create_call(ctx, NEUTRAL, is_video_call=is_video_call))
+    return envelope.success(
+        ctx, {**envelope.OK, "url": await create_call(ctx, NEUTRAL, is_video_call=is_video_call)}
+    )
 
 
-async def create_zoom_call(ctx: Context, *, is_video_call: bool) -> Response:
+async def create_zoom_call(ctx: Context, *, is_video_call: bool) -> envelope.Answer[types.Call]:
     """Create a video call by the reference's path."""
-    return envelope.success(ctx, url=await create_call(ctx, REFERENCE, is_video_call=is_video_call))
+    return envelope.success(
+        ctx, {**envelope.OK, "url": await create_call(ctx, REFERENCE, is_video_call=is_video_call)}
+    )
 
 
-def begin_vendor_authorization(ctx: Context, *, link: str | None = None) -> Response:
+def begin_vendor_authorization(
+    ctx: Context, *, link: str | None = None
+) -> envelope.Answer[types.Call] | Response:
     """Authorize this server at the video-call vendor."""
     if link is not None:
         return _send_to_vendor(ctx, link)
@@ -67,10 +78,12 @@ def begin_vendor_authorization(ctx: Context, *, link: str | None = None) -> Resp
     if not ctx.adapters.vendor.is_configured:
         raise VendorNotConfigured()
     link = make_link(ctx.adapters.vault, ctx.actor, purpose=calls.LINK, now=ctx.now)
-    return envelope.success(ctx, url=f"{_address(ctx)}/register?link={link}")
+    url = f"{_address(ctx)}/register?link={link}"
+    answer: types.Call = {**envelope.OK, "url": url}
+    return envelope.success(ctx, answer)
 
 
-def _send_to_vendor(ctx: Context, text: str) -> Response:
+def _send_to_vendor(ctx: Context, text: str) -> envelope.Answer[types.Call] | Response:
     """Return the vendor's address for the user of a link, with the cookie of the browser."""
     vendor, vault = ctx.adapters.vendor, ctx.adapters.vault
     realm = access_realm(ctx.connection, host_of(ctx))
@@ -88,17 +101,17 @@ def _send_to_vendor(ctx: Context, text: str) -> Response:
         state=begun.state(vault, now=ctx.now),
         challenge=begun.challenge,
     )
-    response = envelope.success(ctx, url=url)
+    cookie = ("Set-Cookie", _cookie(ctx, begun.browser))
     if envelope.wants_page(ctx):
         whose = {"name": escape(actor.full_name), "host": escape(host_of(ctx))}
-        response = envelope.page(CONTINUE.format(**whose, url=escape(url)))
-    response.headers += (("Set-Cookie", _cookie(ctx, begun.browser)),)
-    return response
+        return envelope.page(CONTINUE.format(**whose, url=escape(url)), headers=(cookie,))
+    answer: types.Call = {**envelope.OK, "url": url}
+    return envelope.success(ctx, answer, headers=(cookie,))
 
 
 async def complete_vendor_authorization(
     ctx: Context, *, code: str | None = None, error: str | None = None, state: str | None = None
-) -> Response:
+) -> envelope.Answer[types.Success] | Response:
     """Complete the authorization after the vendor's consent page."""
     vendor, vault = ctx.adapters.vendor, ctx.adapters.vault
     if not vendor.is_configured:
@@ -138,19 +151,20 @@ async def complete_vendor_authorization(
         )
 
     await ctx.write(keep)
-    response = envelope.success(ctx)
+    cookie = ("Set-Cookie", _cookie(ctx, "", max_age_s=0))
     if envelope.wants_page(ctx):
-        response = envelope.page(CLOSE)
-    response.headers += (("Set-Cookie", _cookie(ctx, "", max_age_s=0)),)
-    return response
+        return envelope.page(CLOSE, headers=(cookie,))
+    return envelope.success(ctx, headers=(cookie,))
 
 
-def get_vendor_token_state(ctx: Context) -> Response:
+def get_vendor_token_state(ctx: Context) -> envelope.Answer[types.VendorTokenState]:
     """Get whether you have authorized video calls."""
-    return envelope.success(ctx, has_vendor_token=calls.has_token(ctx.connection, ctx.actor.id))
+    return envelope.success(
+        ctx, {**envelope.OK, "has_vendor_token": calls.has_token(ctx.connection, ctx.actor.id)}
+    )
 
 
-async def revoke_vendor_token(ctx: Context) -> Response:
+async def revoke_vendor_token(ctx: Context) -> envelope.Answer[types.Success]:
     """Revoke your authorization of video calls."""
     vault, user_id = ctx.adapters.vault, ctx.actor.id
     tokens = await ctx.read(lambda db: calls.find_tokens(db, vault, user_id))
@@ -164,7 +178,9 @@ async def revoke_vendor_token(ctx: Context) -> Response:
     return envelope.success(ctx)
 
 
-def receive_vendor_notice(ctx: Context, *, body: dict[str, Any]) -> Response:
+def receive_vendor_notice(
+    ctx: Context, *, body: types.VendorNotice
+) -> envelope.Answer[types.Success]:
     """Receive the vendor's notice that a user has deauthorized."""
     access_realm(ctx.session, host_of(ctx))
     shared = ctx.settings.video_vendor_notice_token

@@ -1,7 +1,9 @@
 """Operations of the tag channels."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
@@ -18,10 +20,15 @@ from models.chat.common.quotas import CHANNELS, require_within
 from models.chat.events.log import ABSENT
 from models.chat.incoming_mail import MailNotReceived, make_address
 from models.chat.rendering.texts import render_texts
-from specd import Response, before_transaction
+from specd import before_transaction
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 
-def list_channels(ctx: Context, *, include_default: bool = False, **query: bool) -> Response:
+def list_channels(
+    ctx: Context, *, include_default: bool = False, **query: bool
+) -> envelope.Answer[types.ChannelList]:
     """List the channels you can access.
 
     `query`: the fields of `ChannelQuery`.
@@ -32,45 +39,50 @@ def list_channels(ctx: Context, *, include_default: bool = False, **query: bool)
         defaults = channels.find_default_channel_ids(ctx.connection, ctx.actor.realm_id)
         for channel_id, channel in described.items():
             channel["is_default"] = channel_id in defaults
-    return envelope.success(ctx, streams=list(described.values()))
+    return envelope.success(ctx, {**envelope.OK, "streams": list(described.values())})
 
 
-def get_channel(ctx: Context, *, stream_id: int) -> Response:
+def get_channel(ctx: Context, *, stream_id: int) -> envelope.Answer[types.OneChannel]:
     """Get a channel."""
     channel = access_channel(ctx.connection, ctx.actor, stream_id, content=False)
-    return envelope.success(ctx, stream=_describe(ctx, [channel])[channel.id])
+    return envelope.success(ctx, {**envelope.OK, "stream": _describe(ctx, [channel])[channel.id]})
 
 
-def _describe(ctx: Context, views: Sequence[ChannelView]) -> dict[int, dict[str, Any]]:
-    return channels.describe_channels(
+def _describe(ctx: Context, views: Sequence[ChannelView]) -> dict[int, types.Channel]:
+    described = channels.describe_channels(
         ctx.connection,
         ctx.actor.realm,
         views,
         now=ctx.now,
         visible_ids=find_visible_user_ids(ctx.connection, ctx.actor),
     )
+    return cast("dict[int, types.Channel]", described)
 
 
-def list_channel_subscribers(ctx: Context, *, stream_id: int) -> Response:
+def list_channel_subscribers(
+    ctx: Context, *, stream_id: int
+) -> envelope.Answer[types.ChannelSubscribers]:
     """List the subscribers of a channel."""
     user_ids = subscriptions.find_visible_subscriber_ids(ctx.connection, ctx.actor, stream_id)
-    return envelope.success(ctx, subscribers=user_ids)
+    return envelope.success(ctx, {**envelope.OK, "subscribers": user_ids})
 
 
-def get_channel_id(ctx: Context, *, stream: str) -> Response:
+def get_channel_id(ctx: Context, *, stream: str) -> envelope.Answer[types.ChannelId]:
     """Get a channel's id by its name."""
     channel = access_channel_by_name(ctx.connection, ctx.actor, stream, content=False)
-    return envelope.success(ctx, stream_id=channel.id)
+    return envelope.success(ctx, {**envelope.OK, "stream_id": channel.id})
 
 
-def get_channel_email(ctx: Context, *, stream_id: int, sender_id: int | None = None) -> Response:
+def get_channel_email(
+    ctx: Context, *, stream_id: int, sender_id: int | None = None
+) -> envelope.Answer[types.ChannelEmail]:
     """Get a channel's email address."""
     domain = ctx.settings.chat_mail_domain
     if not domain:
         raise MailNotReceived()
     keys = ctx.adapters.keys
     address = make_address(ctx.connection, keys, ctx.actor, stream_id, sender_id, domain=domain)
-    return envelope.success(ctx, email=address)
+    return envelope.success(ctx, {**envelope.OK, "email": address})
 
 
 def _prepare(ctx: Context, *, description: str | None = None) -> str:
@@ -79,7 +91,9 @@ def _prepare(ctx: Context, *, description: str | None = None) -> str:
 
 
 @before_transaction(_prepare)
-def update_channel(ctx: Context, html: str, *, stream_id: int, **sent: Any) -> Response:
+def update_channel(
+    ctx: Context, html: str, *, stream_id: int, **sent: Any
+) -> envelope.Answer[types.Success]:
     """Change a channel.
 
     `sent`: the parameters that were sent; null is a value of `folder_id`.
@@ -130,7 +144,7 @@ def create_channel(
     announce: bool,
     send_new_subscription_messages: bool,
     **channel: Any,
-) -> Response:
+) -> envelope.Answer[types.ChannelCreated]:
     """Create a channel.
 
     `channel`: the parameters of `new_channel`.
@@ -154,22 +168,22 @@ def create_channel(
     notices.notify_of_channels(
         ctx.session, ctx.actor, outcome.created, announce=announce, now=ctx.now
     )
-    return envelope.success(ctx, id=outcome.created[0].id)
+    return envelope.success(ctx, {**envelope.OK, "id": outcome.created[0].id})
 
 
-def archive_channel(ctx: Context, *, stream_id: int) -> Response:
+def archive_channel(ctx: Context, *, stream_id: int) -> envelope.Answer[types.Success]:
     """Archive a channel."""
     archiving.archive_channel(ctx.session, ctx.actor, stream_id, now=ctx.now)
     return envelope.success(ctx)
 
 
-def add_default_channel(ctx: Context, *, stream_id: int) -> Response:
+def add_default_channel(ctx: Context, *, stream_id: int) -> envelope.Answer[types.Success]:
     """Make a channel a default channel."""
     defaults.add_default(ctx.session, ctx.actor, stream_id, now=ctx.now)
     return envelope.success(ctx)
 
 
-def remove_default_channel(ctx: Context, *, stream_id: int) -> Response:
+def remove_default_channel(ctx: Context, *, stream_id: int) -> envelope.Answer[types.Success]:
     """Make a channel no default channel."""
     defaults.remove_default(ctx.session, ctx.actor, stream_id, now=ctx.now)
     return envelope.success(ctx)

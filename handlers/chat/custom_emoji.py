@@ -1,6 +1,9 @@
 """Operations of the tag custom_emoji."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from sqlalchemy.orm import Session
 
@@ -15,19 +18,31 @@ from models.chat.organization import emoji
 from models.chat.organization.emoji import NewEmoji, find_custom_emoji
 from models.chat.uploads.errors import BadImage, PictureTooLarge, UploadStoreUnavailable
 from models.chat.uploads.names import key_of, make_handle
-from specd import File, Response
+from specd import File
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 
-def list_custom_emoji(ctx: Context) -> Response:
+def list_custom_emoji(ctx: Context) -> envelope.Answer[types.CustomEmojiList]:
     """List the custom emoji."""
     db, actor = ctx.connection, ctx.actor
     visible_ids = find_visible_user_ids(db, actor)
     return envelope.success(
-        ctx, emoji=find_custom_emoji(db, actor.realm_id, visible_ids=visible_ids)
+        ctx,
+        {
+            **envelope.OK,
+            "emoji": cast(
+                "dict[str, types.RealmEmoji]",
+                find_custom_emoji(db, actor.realm_id, visible_ids=visible_ids),
+            ),
+        },
     )
 
 
-async def create_custom_emoji(ctx: Context, *, emoji_name: str, file: File) -> Response:
+async def create_custom_emoji(
+    ctx: Context, *, emoji_name: str, file: File
+) -> envelope.Answer[types.Success]:
     """Add a custom emoji."""
     name = emoji.check_emoji_name(emoji_name)
     actor = ctx.actor
@@ -48,7 +63,7 @@ async def create_custom_emoji(ctx: Context, *, emoji_name: str, file: File) -> R
     return envelope.success(ctx)
 
 
-def delete_custom_emoji(ctx: Context, *, emoji_name: str) -> Response:
+def delete_custom_emoji(ctx: Context, *, emoji_name: str) -> envelope.Answer[types.Success]:
     """Deactivate a custom emoji."""
     emoji.deactivate_custom_emoji(ctx.session, ctx.actor, emoji_name, now=ctx.now)
     return envelope.success(ctx)

@@ -1,11 +1,13 @@
 """Operations of the tag events."""
 
+from __future__ import annotations
+
 import asyncio
 import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy.orm import Session
 
@@ -28,8 +30,11 @@ from models.chat.sending.drafts import client_name
 from models.chat.snapshot.taking import take_snapshot
 from models.chat.snapshot.viewing import RegisterOptions, ServerFacts, Viewing
 from models.json import Json
-from specd import Response, before_transaction
+from specd import before_transaction
 from specd.db import Db
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 HEARTBEAT_S = (45.0, 55.0)
 """A poll without an event is answered after a time between these."""
@@ -53,9 +58,9 @@ async def register_queue(
     all_public_streams: bool,
     narrow: list[Json] | None = None,
     idle_queue_timeout: int | str = IDLE_S,
-    client_capabilities: dict[str, Any] | None = None,
+    client_capabilities: types.ClientCapabilities | None = None,
     presence_history_limit_days: int | None = None,
-) -> Response:
+) -> envelope.Answer[types.RegisteredQueue]:
     """Register an event queue."""
     _check_reach(ctx, all_public_streams)
     declared = client_capabilities or {}
@@ -81,7 +86,9 @@ async def register_queue(
     )
     head, visible_ids, state = await ctx.read_snapshot(partial(_read_state, ctx, fetched))
     queue_id = await ctx.write(partial(_open_queue, ctx, options, head, visible_ids))
-    always = {
+    always: types.RegisteredQueue = {
+        "result": "success",
+        "msg": "",
         "queue_id": queue_id,
         "last_event_id": head,
         "zulip_version": VERSION,
@@ -90,7 +97,7 @@ async def register_queue(
         "event_queue_longpoll_timeout_seconds": LONG_POLL_S,
         "idle_queue_timeout_secs": idle_timeout_s,
     }
-    return envelope.success(ctx, always | state)
+    return envelope.success(ctx, cast("types.RegisteredQueue", {**always, **state}))
 
 
 def _open_queue(
@@ -177,7 +184,7 @@ def _begin(ctx: Context, *, queue_id: str, last_event_id: int) -> _Begun:
 @before_transaction(_begin)
 async def get_events(
     ctx: Context, begun: _Begun, *, queue_id: str, dont_block: bool = False
-) -> Response:
+) -> envelope.Answer[types.EventList]:
     """Get the events of a queue."""
     events = begun.batch.bodies
     if not events and not dont_block:
@@ -190,7 +197,7 @@ async def get_events(
         _note(ctx, begun)
         if not events and begun.batch.seen < begun.head:
             events = [_heartbeat(begun.batch.seen)]  # the client goes on from there
-    return envelope.success(ctx, events=events, queue_id=queue_id)
+    return envelope.success(ctx, {**envelope.OK, "events": events, "queue_id": queue_id})
 
 
 async def _wait(ctx: Context, begun: _Begun) -> list[dict[str, Any]]:
@@ -266,7 +273,7 @@ def _note(ctx: Context, begun: _Begun, *, lasts: timedelta = timedelta()) -> Non
     polls.note(Poll(queue.id, begun.position, until, queue.options.idle_timeout_s))
 
 
-def delete_queue(ctx: Context, *, queue_id: str) -> Response:
+def delete_queue(ctx: Context, *, queue_id: str) -> envelope.Answer[types.Success]:
     """Delete a queue."""
     queues.close_queue(ctx.session, ctx.actor, queue_id, now=ctx.now)
     return envelope.success(ctx)

@@ -1,7 +1,9 @@
 """Operations of the tag incoming_webhooks."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handlers.chat.wire import envelope, limits
 from handlers.chat.wire.auth import authenticate_webhook
@@ -14,7 +16,10 @@ from models.chat.sending.drafts import check_message
 from models.chat.sending.messages import send_message
 from models.chat.sending.webhooks import TOPIC, destination_of, write_json
 from models.json import Json
-from specd import Response, before_transaction, idempotent
+from specd import before_transaction, idempotent
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 CLIENT = "ZulipJSONWebhook"
 FORM = "application/x-www-form-urlencoded"
@@ -46,7 +51,7 @@ def receive_json(
     api_key: str,
     stream: str | None = None,
     topic: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Send JSON to an incoming webhook."""
     actor = authenticate_webhook(ctx, api_key)
     _send(ctx, actor, stream, TOPIC if topic is None else topic, text, client=CLIENT)
@@ -112,7 +117,7 @@ def receive_webhook(
     topic: str | None = None,
     x_git_hub_delivery: str | None = None,
     **options: Any,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Send what a product posts to an incoming webhook."""
     ctx.actor = authenticate_webhook(ctx, api_key)
     return _send_posts(
@@ -136,7 +141,7 @@ def _send_posts(
     stream: str | None,
     topic: str | None,
     delivery: str | None,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     for own_topic, text in posts:
         chosen = own_topic if topic is None else topic
         _send(ctx, ctx.actor, stream, chosen, text, client=client)

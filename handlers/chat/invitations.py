@@ -1,9 +1,11 @@
 """Operations of the tag invitations: members send and revoke them, their recipients accept."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import timedelta
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy.orm import Session
 
@@ -27,6 +29,9 @@ from models.chat.invitations.joining import Offer
 from models.chat.invitations.records import NewTerms, Terms
 from models.chat.invitations.sending import Post
 from specd import Response
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Invitation</title>'
@@ -52,14 +57,16 @@ def _post(ctx: Context) -> Post:
     return Post(vault=ctx.adapters.vault, base_url=f"{realm_url(ctx)}/api/v1", seal=seal)
 
 
-def list_invitations(ctx: Context) -> Response:
+def list_invitations(ctx: Context) -> envelope.Answer[types.InvitationList]:
     """List the invitations that you can revoke."""
     require_role(ctx.actor, "human")
     post = _post(ctx)
     invitations = records.find_invitations(
         ctx.connection, post.vault, ctx.actor, base_url=post.base_url, now=ctx.now
     )
-    return envelope.success(ctx, invites=invitations)
+    return envelope.success(
+        ctx, {**envelope.OK, "invites": cast("list[types.Invitation]", invitations)}
+    )
 
 
 def _terms(
@@ -92,7 +99,7 @@ async def send_invitations(
     invitee_emails: str,
     notify_referrer_on_join: bool,
     **offered: Any,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Invite people by mail.
 
     `offered`: the parameters of `_terms` that were sent.
@@ -114,7 +121,7 @@ async def send_invitations(
     return envelope.success(ctx)
 
 
-def create_invitation_link(ctx: Context, **offered: Any) -> Response:
+def create_invitation_link(ctx: Context, **offered: Any) -> envelope.Answer[types.InvitationLink]:
     """Create a reusable invitation link.
 
     `offered`: the parameters of `_terms` that were sent.
@@ -122,7 +129,7 @@ def create_invitation_link(ctx: Context, **offered: Any) -> Response:
     terms = _terms(ctx, ctx.session, by_link=True, tells_inviter=False, **offered)
     link = sending.make_link(ctx.session, ctx.actor, _post(ctx), terms, now=ctx.now)
     require_within(ctx.session, ctx.settings, INVITATIONS, ctx.actor.id)
-    return envelope.success(ctx, invite_link=link)
+    return envelope.success(ctx, {**envelope.OK, "invite_link": link})
 
 
 def edit_invitation_link(
@@ -133,7 +140,7 @@ def edit_invitation_link(
     stream_ids: Sequence[int] | None = None,
     group_ids: Sequence[int] | None = None,
     include_realm_default_subscriptions: bool | None = None,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Change what a reusable invitation link gives."""
     session, actor = ctx.session, ctx.actor
     role = Role.MEMBER if invite_as is None else invite_as
@@ -149,34 +156,41 @@ def edit_invitation_link(
     return envelope.success(ctx)
 
 
-def revoke_invitation(ctx: Context, *, invite_id: int) -> Response:
+def revoke_invitation(ctx: Context, *, invite_id: int) -> envelope.Answer[types.Success]:
     """Revoke an invitation sent by mail."""
     require_role(ctx.actor, "human")
     sending.revoke(ctx.session, ctx.actor, invite_id, is_link=False, now=ctx.now)
     return envelope.success(ctx)
 
 
-def revoke_invitation_link(ctx: Context, *, invite_id: int) -> Response:
+def revoke_invitation_link(ctx: Context, *, invite_id: int) -> envelope.Answer[types.Success]:
     """Revoke a reusable invitation link."""
     require_role(ctx.actor, "human")
     sending.revoke(ctx.session, ctx.actor, invite_id, is_link=True, now=ctx.now)
     return envelope.success(ctx)
 
 
-def resend_invitation(ctx: Context, *, invite_id: int) -> Response:
+def resend_invitation(ctx: Context, *, invite_id: int) -> envelope.Answer[types.Success]:
     """Send the mail of an invitation again."""
     require_role(ctx.actor, "human")
     sending.resend(ctx.session, ctx.actor, _post(ctx), invite_id, now=ctx.now)
     return envelope.success(ctx)
 
 
-def get_invitation(ctx: Context, *, token: str) -> Response:
+def get_invitation(
+    ctx: Context, *, token: str
+) -> envelope.Answer[types.InvitationShown] | Response:
     """Show an invitation."""
     realm = access_realm(ctx.connection, host_of(ctx))
     offer = joining.access_offer(ctx.connection, realm, token, now=ctx.now)
     if envelope.wants_page(ctx):
         return _form(realm, offer)
-    return envelope.success(ctx, realm_name=realm.name, email=offer.email)
+    answer: types.InvitationShown = {
+        **envelope.OK,
+        "realm_name": realm.name,
+        "email": offer.email,
+    }
+    return envelope.success(ctx, answer)
 
 
 async def accept_invitation(
@@ -186,7 +200,7 @@ async def accept_invitation(
     email: str | None = None,
     full_name: str | None = None,
     password: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.InvitationAccepted] | Response:
     """Accept an invitation."""
     host = host_of(ctx)
     realm = await ctx.read(lambda db: access_realm(db, host))
@@ -206,7 +220,12 @@ async def accept_invitation(
     if envelope.wants_page(ctx):
         text = ASKED if offer.email is None else JOINED
         return _page(realm, text.format(email=escape(address)))
-    return envelope.success(ctx, email=address, is_joined=offer.email is not None)
+    answer: types.InvitationAccepted = {
+        **envelope.OK,
+        "email": address,
+        "is_joined": offer.email is not None,
+    }
+    return envelope.success(ctx, answer)
 
 
 async def _ask(ctx: Context, realm: RealmView, token: str, email: str) -> str:

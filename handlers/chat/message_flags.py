@@ -1,6 +1,8 @@
 """Operations of the tag message_flags."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
@@ -13,7 +15,10 @@ from models.chat.reading.marking import Place, access_place, mark_next
 from models.chat.reading.narrow import build_narrow
 from models.chat.reading.ranges import Range, clamp_counts, find_range, parse_anchor
 from models.json import Json
-from specd import Response, before_transaction
+from specd import before_transaction
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 
 def _find(
@@ -39,11 +44,15 @@ def _find(
 
 
 @before_transaction(_find)
-def update_message_flags_for_narrow(ctx: Context, range_: Range, *, op: str, flag: str) -> Response:
+def update_message_flags_for_narrow(
+    ctx: Context, range_: Range, *, op: str, flag: str
+) -> envelope.Answer[types.FlagsUpdatedForNarrow]:
     """Add or remove a flag on a range of messages."""
     ids = find_readable(ctx.session, ctx.actor, range_.ids)
     flagged = update_flags(ctx.session, ctx.actor, ids, op=op, flag=flag, now=ctx.now)
-    data: dict[str, Any] = {
+    answer: types.FlagsUpdatedForNarrow = {
+        "result": "success",
+        "msg": "",
         "processed_count": len(ids),
         "updated_count": flagged.changed,
         "first_processed_id": ids[0] if ids else None,
@@ -52,42 +61,60 @@ def update_message_flags_for_narrow(ctx: Context, range_: Range, *, op: str, fla
         "found_newest": range_.found_newest,
     }
     if flag == "read" and op == "remove":
-        data["ignored_because_not_subscribed_channels"] = flagged.unsubscribed
-    return envelope.success(ctx, data)
+        answer["ignored_because_not_subscribed_channels"] = flagged.unsubscribed
+    return envelope.success(ctx, answer)
 
 
-def update_message_flags(ctx: Context, *, messages: list[int], op: str, flag: str) -> Response:
+def update_message_flags(
+    ctx: Context, *, messages: list[int], op: str, flag: str
+) -> envelope.Answer[types.FlagsUpdated]:
     """Add or remove a flag on messages."""
     ids = check_readable(ctx.session, ctx.actor, messages)
     flagged = update_flags(ctx.session, ctx.actor, ids, op=op, flag=flag, now=ctx.now)
-    data: dict[str, Any] = {"messages": [i for i in ids if i not in flagged.ignored]}
+    answer: types.FlagsUpdated = {
+        "result": "success",
+        "msg": "",
+        "messages": [i for i in ids if i not in flagged.ignored],
+    }
     if flag == "read" and op == "remove":
-        data["ignored_because_not_subscribed_channels"] = flagged.unsubscribed
-    return envelope.success(ctx, data)
+        answer["ignored_because_not_subscribed_channels"] = flagged.unsubscribed
+    return envelope.success(ctx, answer)
 
 
-async def mark_all_as_read(ctx: Context) -> Response:
+async def mark_all_as_read(ctx: Context) -> envelope.Answer[types.MarkedAsRead]:
     """Mark all messages as read."""
-    return await _mark_as_read(ctx, None)
+    return envelope.success(ctx, {**envelope.OK, "complete": await _mark_as_read(ctx, None)})
 
 
-async def mark_channel_as_read(ctx: Context, *, stream_id: int) -> Response:
+async def mark_channel_as_read(
+    ctx: Context, *, stream_id: int
+) -> envelope.Answer[types.PlaceMarkedAsRead]:
     """Mark the messages of a channel as read."""
     place = await ctx.read(lambda db: access_place(db, ctx.actor, stream_id))
-    return await _mark_as_read(ctx, place)
+    return await _mark_place_as_read(ctx, place)
 
 
-async def mark_topic_as_read(ctx: Context, *, stream_id: int, topic_name: str) -> Response:
+async def mark_topic_as_read(
+    ctx: Context, *, stream_id: int, topic_name: str
+) -> envelope.Answer[types.PlaceMarkedAsRead]:
     """Mark the messages of a topic as read."""
     place = await ctx.read(lambda db: access_place(db, ctx.actor, stream_id, topic_name))
-    return await _mark_as_read(ctx, place)
+    return await _mark_place_as_read(ctx, place)
 
 
-async def _mark_as_read(ctx: Context, place: Place | None) -> Response:
+async def _mark_place_as_read(
+    ctx: Context, place: Place
+) -> envelope.Answer[types.PlaceMarkedAsRead]:
+    answer: types.PlaceMarkedAsRead = {"result": "success", "msg": ""}
+    if not await _mark_as_read(ctx, place):  # older clients expect no `complete: true` of a place
+        answer["complete"] = False
+    return envelope.success(ctx, answer)
+
+
+async def _mark_as_read(ctx: Context, place: Place | None) -> bool:
+    """Return whether nothing is left to mark."""
+
     def mark(after: int, session: Session) -> int | None:
         return mark_next(session, ctx.actor, place, after=after, now=ctx.now)
 
-    is_complete = await take_steps(ctx, mark)
-    if place is not None and is_complete:  # older clients expect `complete` for all messages only
-        return envelope.success(ctx)
-    return envelope.success(ctx, complete=is_complete)
+    return await take_steps(ctx, mark)

@@ -1,6 +1,8 @@
 """Operations of the tag messages."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
@@ -24,7 +26,10 @@ from models.chat.sending.drafts import check_message, client_name
 from models.chat.sending.errors import OneChannelExpected
 from models.chat.sending.recipients import Destination, ToChannel, ToUsers
 from models.json import Json
-from specd import Response, before_transaction, idempotent, read_only
+from specd import before_transaction, idempotent, read_only
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 DIRECT_TYPES = frozenset(("direct", "private"))
 
@@ -42,7 +47,7 @@ def _sent_message(
     topic: str | None = None,
     read_by_sender: bool | None = None,
     **others: object,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "type": type_,
         "to": to,
@@ -65,7 +70,7 @@ def send_message(
     read_by_sender: bool | None = None,
     queue_id: str | None = None,
     local_id: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.MessageSent]:
     """Send a message."""
     local: LocalEcho | None = None
     if queue_id is not None and local_id is not None:
@@ -80,10 +85,12 @@ def send_message(
         read_by_sender=read_by_sender,
     )
     sent = sending.send_message(ctx.session, draft, local=local, now=ctx.now)
-    data: dict[str, Any] = {"id": sent.id}
+    answer: types.MessageSent = {"result": "success", "msg": "", "id": sent.id}
     if sent.new_policy is not None:
-        data["automatic_new_visibility_policy"] = sent.new_policy
-    return envelope.success(ctx, data)
+        answer["automatic_new_visibility_policy"] = cast(
+            "types.NewVisibilityPolicy", sent.new_policy
+        )
+    return envelope.success(ctx, answer)
 
 
 def _destination(type_: str, to: int | str | list[int] | list[str]) -> Destination:
@@ -112,7 +119,7 @@ def list_messages(
     num_after: int | None = None,
     narrow: list[Json] | None = None,
     message_ids: list[int] | None = None,
-) -> Response:
+) -> envelope.Answer[types.MessageList]:
     """Get messages."""
     options = ViewOptions(apply_markdown, client_extavatar, allow_empty_topic_name)
     db, actor = ctx.connection, ctx.actor
@@ -121,11 +128,15 @@ def list_messages(
         messages = message_view.find_messages(db, actor, readable_ids, options)
         return envelope.success(
             ctx,
-            messages=messages,
-            found_oldest=True,
-            found_newest=True,
-            found_anchor=True,
-            history_limited=False,
+            {
+                "result": "success",
+                "msg": "",
+                "messages": cast("list[types.Message]", messages),
+                "found_oldest": True,
+                "found_newest": True,
+                "found_anchor": True,
+                "history_limited": False,
+            },
         )
     if use_first_unread_anchor:
         anchor = "first_unread"
@@ -139,12 +150,15 @@ def list_messages(
     listed, messages = list_range(db, actor, request, options)
     return envelope.success(
         ctx,
-        anchor=listed.anchor,
-        messages=messages,
-        found_anchor=listed.found_anchor,
-        found_oldest=listed.found_oldest,
-        found_newest=listed.found_newest,
-        history_limited=False,
+        {
+            **envelope.OK,
+            "anchor": listed.anchor,
+            "messages": cast("list[types.Message]", messages),
+            "found_anchor": listed.found_anchor,
+            "found_oldest": listed.found_oldest,
+            "found_newest": listed.found_newest,
+            "history_limited": False,
+        },
     )
 
 
@@ -154,12 +168,14 @@ def get_message(
     message_id: int,
     apply_markdown: bool = True,
     allow_empty_topic_name: bool = False,
-) -> Response:
+) -> envelope.Answer[types.OneMessage]:
     """Get a message."""
     seen = access_message(ctx.connection, ctx.actor, message_id)
     options = ViewOptions(apply_markdown, False, allow_empty_topic_name)
     (message,) = message_view.find_messages(ctx.connection, ctx.actor, [seen.id], options)
-    return envelope.success(ctx, message=message, raw_content=seen.content)
+    return envelope.success(
+        ctx, {**envelope.OK, "message": cast("types.Message", message), "raw_content": seen.content}
+    )
 
 
 def _prepare_edit(ctx: Context, *, content: str | None = None) -> PreparedText | None:
@@ -179,7 +195,7 @@ def update_message(
     prev_content_sha256: str | None = None,
     topic: str | None = None,
     stream_id: int | None = None,
-) -> Response:
+) -> envelope.Answer[types.MessageUpdated]:
     """Edit or move a message."""
     changes = Changes(
         content=content,
@@ -197,10 +213,12 @@ def update_message(
     moved_most = message_history.find_most_moved(ctx.session, edited.moved_ids)
     if moved_most is not None:
         require_within(ctx.session, ctx.settings, MESSAGE_MOVES, moved_most)
-    return envelope.success(ctx, detached_uploads=edited.detached)
+    return envelope.success(
+        ctx, {**envelope.OK, "detached_uploads": cast("list[types.Attachment]", edited.detached)}
+    )
 
 
-def delete_message(ctx: Context, *, message_id: int) -> Response:
+def delete_message(ctx: Context, *, message_id: int) -> envelope.Answer[types.Success]:
     """Delete a message."""
     deletion.delete_message(ctx.session, ctx.actor, message_id, now=ctx.now)
     return envelope.success(ctx)
@@ -208,34 +226,41 @@ def delete_message(ctx: Context, *, message_id: int) -> Response:
 
 def list_message_history(
     ctx: Context, *, message_id: int, allow_empty_topic_name: bool = False
-) -> Response:
+) -> envelope.Answer[types.MessageHistory]:
     """Get a message's edit history."""
     history = message_history.find_history(
         ctx.connection, ctx.actor, message_id, allow_empty_topic_name=allow_empty_topic_name
     )
-    return envelope.success(ctx, message_history=history)
+    return envelope.success(
+        ctx, {**envelope.OK, "message_history": cast("list[types.MessageSnapshot]", history)}
+    )
 
 
-def list_read_receipts(ctx: Context, *, message_id: int) -> Response:
+def list_read_receipts(ctx: Context, *, message_id: int) -> envelope.Answer[types.ReadReceipts]:
     """Get a message's read receipts."""
     return envelope.success(
-        ctx, user_ids=receipts.find_reader_ids(ctx.connection, ctx.actor, message_id)
+        ctx,
+        {
+            **envelope.OK,
+            "user_ids": receipts.find_reader_ids(ctx.connection, ctx.actor, message_id),
+        },
     )
 
 
 @read_only  # and answers with up to 10 MB of messages
 def check_messages_match_narrow(
     ctx: Context, *, msg_ids: list[int], narrow: list[Json], allow_empty_topic_name: bool = False
-) -> Response:
+) -> envelope.Answer[types.MatchingMessages]:
     """Check whether messages match a narrow."""
     options = ViewOptions(allow_empty_topic_name=allow_empty_topic_name)
     matches = find_matches(ctx.connection, ctx.actor, msg_ids, narrow, options)
-    return envelope.success(ctx, messages={str(id_): match for id_, match in matches.items()})
+    found = {str(id_): cast("types.MatchingMessage", match) for id_, match in matches.items()}
+    return envelope.success(ctx, {**envelope.OK, "messages": found})
 
 
 def report_message(
     ctx: Context, *, message_id: int, report_type: str, description: str | None = None
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Report a message."""
     reports.report_message(
         ctx.session,
@@ -249,7 +274,7 @@ def report_message(
 
 
 @read_only
-def render_text(ctx: Context, *, content: str) -> Response:
+def render_text(ctx: Context, *, content: str) -> envelope.Answer[types.RenderedText]:
     """Render a text as a message."""
     text = prepare_text(ctx.connection, ctx.actor, content)
-    return envelope.success(ctx, rendered=text.rendered.html)
+    return envelope.success(ctx, {**envelope.OK, "rendered": text.rendered.html})

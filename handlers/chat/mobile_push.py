@@ -1,7 +1,10 @@
 """Operations of the tag mobile_push."""
 
+from __future__ import annotations
+
 import uuid
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
 
 from adapters.push_relay.relay import (
     Push,
@@ -26,26 +29,36 @@ from models.chat.devices import (
     encrypt,
 )
 from models.chat.errors import ChatError
-from specd import Response
 from specd.db import UtcMs
 
+if TYPE_CHECKING:
+    from handlers.chat import types
 
-def register_client_device(ctx: Context) -> Response:
+
+def register_client_device(ctx: Context) -> envelope.Answer[types.RegisteredDevice]:
     """Register a device you are signed in on."""
     device_id = devices.register_device(ctx.session, ctx.actor, now=ctx.now)
     require_within(ctx.session, ctx.settings, DEVICES, ctx.actor.id)
-    return envelope.success(ctx, device_id=device_id)
+    return envelope.success(ctx, {**envelope.OK, "device_id": device_id})
 
 
-def remove_client_device(ctx: Context, *, device_id: int) -> Response:
+def remove_client_device(ctx: Context, *, device_id: int) -> envelope.Answer[types.Success]:
     """Remove a device."""
     devices.remove_device(ctx.session, ctx.actor, device_id, now=ctx.now)
     return envelope.success(ctx)
 
 
-def list_own_devices(ctx: Context) -> Response:
+def list_own_devices(ctx: Context) -> envelope.Answer[types.DeviceList]:
     """List your devices."""
-    return envelope.success(ctx, devices=devices.find_devices(ctx.connection, ctx.actor.id))
+    return envelope.success(
+        ctx,
+        {
+            **envelope.OK,
+            "devices": cast(
+                "dict[str, types.Device]", devices.find_devices(ctx.connection, ctx.actor.id)
+            ),
+        },
+    )
 
 
 async def register_push_device(
@@ -58,7 +71,7 @@ async def register_push_device(
     push_key_id: int | None = None,
     token_id: str | None = None,
     token_kind: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Set a device up for push notifications."""
     if not ctx.adapters.push.is_configured:
         raise PushServiceNotConfigured()
@@ -111,7 +124,9 @@ async def _notify_relay(ctx: Context, device_id: int, token: PushToken) -> None:
         raise failure
 
 
-async def send_test_push_notification(ctx: Context, *, device_id: int | None = None) -> Response:
+async def send_test_push_notification(
+    ctx: Context, *, device_id: int | None = None
+) -> envelope.Answer[types.Success]:
     """Send a test notification to your devices."""
     actor, vault = ctx.actor, ctx.adapters.vault
     targets = await ctx.read(lambda db: devices.find_targets(db, vault, actor, device_id))

@@ -1,5 +1,9 @@
 """Operations of the tag muted_users."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from sqlalchemy.orm import Session
 
 from handlers.chat.wire import envelope
@@ -8,10 +12,12 @@ from handlers.chat.wire.steps import take_steps
 from models.chat import muted_users
 from models.chat.common.quotas import MUTED_USERS, require_within
 from models.chat.reading.marking import mark_next_from
-from specd import Response
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 
-async def mute_user(ctx: Context, *, muted_user_id: int) -> Response:
+async def mute_user(ctx: Context, *, muted_user_id: int) -> envelope.Answer[types.Success]:
     """Mute a user."""
 
     def mute(session: Session) -> None:
@@ -26,7 +32,7 @@ async def mute_user(ctx: Context, *, muted_user_id: int) -> Response:
     return envelope.success(ctx)
 
 
-def unmute_user(ctx: Context, *, muted_user_id: int) -> Response:
+def unmute_user(ctx: Context, *, muted_user_id: int) -> envelope.Answer[types.Success]:
     """Unmute a user."""
     muted_users.unmute_user(ctx.session, ctx.actor, muted_user_id, now=ctx.now)
     return envelope.success(ctx)

@@ -1,19 +1,25 @@
 """Operations of the tag profile_fields."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat.common.quotas import PROFILE_FIELDS, require_within
 from models.chat.profiles import fields as profile_fields
 from models.chat.profiles.fields import FieldChanges
-from specd import Response
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 
-def list_profile_fields(ctx: Context) -> Response:
+def list_profile_fields(ctx: Context) -> envelope.Answer[types.ProfileFieldList]:
     """List the custom profile fields."""
     fields = profile_fields.find_profile_fields(ctx.connection, ctx.actor.realm_id)
-    return envelope.success(ctx, custom_fields=fields)
+    return envelope.success(
+        ctx, {**envelope.OK, "custom_fields": cast("list[types.ProfileField]", fields)}
+    )
 
 
 def create_profile_field(
@@ -22,12 +28,12 @@ def create_profile_field(
     field_type: int,
     name: str = "",
     hint: str = "",
-    field_data: dict[str, Any] | None = None,
+    field_data: types.ProfileFieldData | None = None,
     display_in_profile_summary: bool = False,
     required: bool = False,
     editable_by_user: bool = True,
     use_for_user_matching: bool = False,
-) -> Response:
+) -> envelope.Answer[types.ProfileFieldCreated]:
     """Define a custom profile field."""
     field_id = profile_fields.create_profile_field(
         ctx.session,
@@ -43,10 +49,12 @@ def create_profile_field(
         now=ctx.now,
     )
     require_within(ctx.session, ctx.settings, PROFILE_FIELDS, ctx.actor.realm_id)
-    return envelope.success(ctx, id=field_id)
+    return envelope.success(ctx, {**envelope.OK, "id": field_id})
 
 
-def update_profile_field(ctx: Context, *, field_id: int, **changes: Any) -> Response:
+def update_profile_field(
+    ctx: Context, *, field_id: int, **changes: Any
+) -> envelope.Answer[types.Success]:
     """Change a custom profile field.
 
     `changes`: the fields of `FieldChanges` that were sent.
@@ -57,13 +65,13 @@ def update_profile_field(ctx: Context, *, field_id: int, **changes: Any) -> Resp
     return envelope.success(ctx)
 
 
-def delete_profile_field(ctx: Context, *, field_id: int) -> Response:
+def delete_profile_field(ctx: Context, *, field_id: int) -> envelope.Answer[types.Success]:
     """Remove a custom profile field."""
     profile_fields.delete_profile_field(ctx.session, ctx.actor, field_id, now=ctx.now)
     return envelope.success(ctx)
 
 
-def reorder_profile_fields(ctx: Context, *, order: list[int]) -> Response:
+def reorder_profile_fields(ctx: Context, *, order: list[int]) -> envelope.Answer[types.Success]:
     """Reorder the custom profile fields."""
     profile_fields.reorder_profile_fields(ctx.session, ctx.actor, order, now=ctx.now)
     return envelope.success(ctx)

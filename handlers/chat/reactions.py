@@ -1,11 +1,17 @@
 """Operations of the tag reactions."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import reactions
 from models.chat.common.quotas import REACTION_EMOJI, REACTIONS, require_within
 from models.chat.people.emoji import own_kind
-from specd import Response
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 
 def add_reaction(
@@ -15,7 +21,7 @@ def add_reaction(
     emoji_name: str,
     emoji_code: str | None = None,
     reaction_type: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Add an emoji reaction."""
     reactions.add_reaction(
         ctx.session,
@@ -38,7 +44,7 @@ def remove_reaction(
     emoji_name: str | None = None,
     emoji_code: str | None = None,
     reaction_type: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Remove an emoji reaction."""
     reactions.remove_reaction(
         ctx.session,

@@ -1,6 +1,8 @@
 """Operations of the tag realm."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
@@ -8,10 +10,13 @@ from models.chat.accounts.new_users import prepare_welcome_text, try_welcome_tex
 from models.chat.organization.settings import change_realm
 from models.chat.rendering.texts import PreparedText
 from models.chat.settings.user_defaults import change_user_defaults
-from specd import Response, before_transaction
+from specd import before_transaction
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 
-def update_realm(ctx: Context, **changes: Any) -> Response:
+def update_realm(ctx: Context, **changes: object) -> envelope.Answer[types.Success]:
     """Change settings of the organization.
 
     `changes`: the parameters that were sent; null is a value of several settings.
@@ -20,7 +25,7 @@ def update_realm(ctx: Context, **changes: Any) -> Response:
     return envelope.success(ctx)
 
 
-def update_user_defaults(ctx: Context, **settings: Any) -> Response:
+def update_user_defaults(ctx: Context, **settings: object) -> envelope.Answer[types.Success]:
     """Change the settings that new users begin with.
 
     `settings`: the parameters that were sent.
@@ -34,7 +39,9 @@ def _prepare_welcome(ctx: Context, *, welcome_message_custom_text: str) -> Prepa
 
 
 @before_transaction(_prepare_welcome)
-def try_welcome_message(ctx: Context, text: PreparedText) -> Response:
+def try_welcome_message(
+    ctx: Context, text: PreparedText
+) -> envelope.Answer[types.WelcomeMessageTried]:
     """Try a text for new members."""
     sent = try_welcome_text(ctx.session, ctx.actor, text, now=ctx.now)
-    return envelope.success(ctx, message_id=sent)
+    return envelope.success(ctx, {**envelope.OK, "message_id": sent})

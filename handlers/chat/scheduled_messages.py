@@ -1,6 +1,8 @@
 """Operations of the tag scheduled_messages."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
@@ -15,16 +17,21 @@ from models.chat.scheduling import scheduled_messages
 from models.chat.scheduling.records import CHANNEL, DIRECT, To
 from models.chat.scheduling.scheduled_messages import Changes
 from models.chat.sending.drafts import client_name
-from specd import Response, before_transaction, idempotent
+from specd import before_transaction, idempotent
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 KINDS = {"direct": DIRECT, "private": DIRECT, "channel": CHANNEL, "stream": CHANNEL}
 """Old and new names of the kinds."""
 
 
-def list_scheduled_messages(ctx: Context) -> Response:
+def list_scheduled_messages(ctx: Context) -> envelope.Answer[types.ScheduledMessageList]:
     """Get your scheduled messages."""
     messages = scheduled_messages.find_scheduled_messages(ctx.connection, ctx.actor)
-    return envelope.success(ctx, scheduled_messages=messages)
+    return envelope.success(
+        ctx, {**envelope.OK, "scheduled_messages": cast("list[types.ScheduledMessage]", messages)}
+    )
 
 
 def _prepare_new(ctx: Context, *, content: str) -> PreparedText:
@@ -41,7 +48,7 @@ def _sent_message(
     topic: str | None = None,
     read_by_sender: bool | None = None,
     **others: object,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "type": type_,
         "to": to,
@@ -64,7 +71,7 @@ def create_scheduled_message(
     topic: str | None = None,
     read_by_sender: bool | None = None,
     client: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.ScheduledMessageCreated]:
     """Schedule a message."""
     message_id = scheduled_messages.schedule_message(
         ctx.session,
@@ -80,7 +87,7 @@ def create_scheduled_message(
     )
     require_within(ctx.session, ctx.settings, SCHEDULED_MESSAGES, ctx.actor.id)
     require_texts_within(ctx.session, SCHEDULED_TEXTS, ctx.actor.id)
-    return envelope.success(ctx, scheduled_message_id=message_id)
+    return envelope.success(ctx, {**envelope.OK, "scheduled_message_id": message_id})
 
 
 def _prepare_edit(
@@ -103,7 +110,7 @@ def update_scheduled_message(
     topic: str | None = None,
     scheduled_delivery_timestamp: int | None = None,
     client: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Edit a scheduled message."""
     scheduled_messages.edit_scheduled_message(
         ctx.session,
@@ -124,7 +131,9 @@ def update_scheduled_message(
     return envelope.success(ctx)
 
 
-def delete_scheduled_message(ctx: Context, *, scheduled_message_id: int) -> Response:
+def delete_scheduled_message(
+    ctx: Context, *, scheduled_message_id: int
+) -> envelope.Answer[types.Success]:
     """Delete a scheduled message."""
     scheduled_messages.delete_scheduled_message(
         ctx.session, ctx.actor, scheduled_message_id, now=ctx.now

@@ -1,7 +1,9 @@
 """Operations of the tag settings: one's own settings, and administrators' for many."""
 
+from __future__ import annotations
+
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy.orm import Session
 
@@ -17,6 +19,9 @@ from models.chat.settings.user_settings import Targets
 from models.chat.snapshot.settings import describe_settings
 from specd import Response
 
+if TYPE_CHECKING:
+    from handlers.chat import types
+
 PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><title>Email address</title>{}</html>\n'
 )
@@ -24,10 +29,12 @@ ASK = "<p>Use {} from now on?</p><form method=post><button>Confirm</button></for
 DONE = "<p>Your email address is {} from now on. You can close this window.</p>"
 
 
-def get_settings(ctx: Context) -> Response:
+def get_settings(ctx: Context) -> envelope.Answer[types.OwnSettings]:
     """Get your settings."""
     settings = user_settings.find_settings(ctx.connection, ctx.actor.id)
-    return envelope.success(ctx, settings=describe_settings(settings))
+    return envelope.success(
+        ctx, {**envelope.OK, "settings": cast("types.UserSettings", describe_settings(settings))}
+    )
 
 
 async def update_settings(
@@ -37,9 +44,9 @@ async def update_settings(
     full_name: str | None = None,
     new_password: str | None = None,
     old_password: str | None = None,
-    target_users: dict[str, Any] | None = None,
-    **settings: Any,
-) -> Response:
+    target_users: types.TargetUsers | None = None,
+    **settings: object,
+) -> envelope.Answer[types.Success]:
     """Change your settings or those of other users."""
     if target_users is not None:
         targets = Targets(**target_users)
@@ -56,7 +63,7 @@ async def update_settings(
         await limits.count_email_change(ctx)
         await ctx.read(lambda db: email_changes.require_free_or_hidden(db, ctx.actor, wanted))
 
-    def change(session: Session) -> Response:
+    def change(session: Session) -> envelope.Answer[types.Success]:
         actor = ctx.actor
         if hashes is not None:
             old, new = hashes
@@ -75,15 +82,19 @@ async def update_settings(
     return await ctx.write(change)
 
 
-async def update_notification_settings(ctx: Context, **parameters: Any) -> Response:
+async def update_notification_settings(
+    ctx: Context, **parameters: Any
+) -> envelope.Answer[types.Success]:
     """Change your notification settings."""
     return await update_settings(ctx, **parameters)
 
 
-async def _update_others(ctx: Context, targets: Targets, settings: dict[str, Any]) -> Response:
+async def _update_others(
+    ctx: Context, targets: Targets, settings: dict[str, object]
+) -> envelope.Answer[types.Success]:
     changes = user_settings.check_settings(settings)
 
-    def change(session: Session) -> Response:
+    def change(session: Session) -> envelope.Answer[types.Success]:
         user_settings.require_bulk_allowed(ctx.actor, targets, list(settings), more=False)
         user_settings.change_settings(
             session,
@@ -110,21 +121,28 @@ async def _check_password(ctx: Context, old: str, new: str) -> tuple[str | None,
     return old_hash, await run_hashing(own_password.hash_new, new)
 
 
-def get_email_confirmation(ctx: Context, *, token: str) -> Response:
+def get_email_confirmation(
+    ctx: Context, *, token: str
+) -> envelope.Answer[types.EmailConfirmation] | Response:
     """Show the change that a mailed link would make."""
     realm = access_realm(ctx.connection, host_of(ctx))
     change = email_changes.access_change(ctx.connection, realm, token, now=ctx.now)
     return _answer(ctx, change.new_email, ASK)
 
 
-def confirm_new_email(ctx: Context, *, token: str) -> Response:
+def confirm_new_email(
+    ctx: Context, *, token: str
+) -> envelope.Answer[types.EmailConfirmation] | Response:
     """Confirm the new email address of a mailed link."""
     realm = access_realm(ctx.session, host_of(ctx))
     email = email_changes.confirm_change(ctx.session, realm, token, now=ctx.now)
     return _answer(ctx, email, DONE)
 
 
-def _answer(ctx: Context, email: str, text: str) -> Response:
+def _answer(
+    ctx: Context, email: str, text: str
+) -> envelope.Answer[types.EmailConfirmation] | Response:
     if envelope.wants_page(ctx):
         return envelope.page(PAGE.format(text.format(escape(email))))
-    return envelope.success(ctx, new_email=email)
+    answer: types.EmailConfirmation = {**envelope.OK, "new_email": email}
+    return envelope.success(ctx, answer)

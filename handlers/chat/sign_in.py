@@ -1,6 +1,8 @@
 """Operations of the tag sign_in: from a name to an API key, and browsers that keep one."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
 
 from sqlalchemy.orm import Session
 
@@ -18,12 +20,16 @@ from models.chat.identity.passwords import hash_password, is_imported, is_passwo
 from models.chat.identity.sign_in import Account
 from models.chat.people import view as user_view
 from models.chat.people.emails import as_stored, check_email
-from specd import Response
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 COOKIE_FLAGS = "Path=/; Secure; HttpOnly; SameSite=Strict"
 
 
-async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Response:
+async def fetch_api_key(
+    ctx: Context, *, username: str, password: str
+) -> envelope.Answer[types.ApiKey]:
     """Get your API key for your password."""
     host = host_of(ctx)
     realm = await ctx.read(lambda db: access_realm(db, host))
@@ -48,47 +54,61 @@ async def fetch_api_key(ctx: Context, *, username: str, password: str) -> Respon
         )
 
     api_key = await ctx.write(reveal)
-    return envelope.success(ctx, api_key=api_key, email=usable.delivery_email, user_id=usable.id)
+    return envelope.success(
+        ctx,
+        {**envelope.OK, "api_key": api_key, "email": usable.delivery_email, "user_id": usable.id},
+    )
 
 
-def dev_fetch_api_key(ctx: Context, *, username: str) -> Response:
+def dev_fetch_api_key(ctx: Context, *, username: str) -> envelope.Answer[types.ApiKey]:
     """Get any user's API key on a development server."""
     if not ctx.settings.development:
         raise NotInProduction()
     realm = access_realm(ctx.session, host_of(ctx))
     account, api_key = _reveal_key(ctx, realm, check_email(username), by="development")
     limits.count_for(ctx, account.id)
-    return envelope.success(ctx, api_key=api_key, email=account.delivery_email, user_id=account.id)
+    return envelope.success(
+        ctx,
+        {**envelope.OK, "api_key": api_key, "email": account.delivery_email, "user_id": account.id},
+    )
 
 
-def jwt_fetch_api_key(ctx: Context, *, token: str, include_profile: bool) -> Response:
+def jwt_fetch_api_key(
+    ctx: Context, *, token: str, include_profile: bool
+) -> envelope.Answer[types.TokenApiKey]:
     """Get your API key for a signed token."""
     realm = access_realm(ctx.session, host_of(ctx))
     rules = jwt_sign_in.access_rules(ctx.session, ctx.adapters.vault, realm.id)
     email = as_stored(jwt_sign_in.read_email(token, rules, now=ctx.now))
     account, api_key = _reveal_key(ctx, realm, email, by="jwt")
-    data: dict[str, Any] = {"api_key": api_key, "email": account.delivery_email}
+    answer: types.TokenApiKey = {
+        "result": "success",
+        "msg": "",
+        "api_key": api_key,
+        "email": account.delivery_email,
+    }
     if include_profile:
         actor = find_actor(ctx.session, account.id)
         assert actor is not None
         row = access_user(ctx.session, actor, account.id)
-        data["user"] = user_view.describe_user(
+        described = user_view.describe_user(
             row,
             actor,
             visible_ids=find_visible_user_ids(ctx.session, actor),
             client_extavatar=False,
         )
-    return envelope.success(ctx, data)
+        answer["user"] = cast("types.User", described)
+    return envelope.success(ctx, answer)
 
 
-async def session_fetch_api_key(ctx: Context) -> Response:
+async def session_fetch_api_key(ctx: Context) -> envelope.Answer[types.SessionApiKey]:
     """Get your API key for the session of your browser."""
     host, token = host_of(ctx), find_cookie(ctx, SESSION)
     realm = await ctx.read(lambda db: access_realm(db, host))
     if token is None:
-        return envelope.success(ctx)
+        return envelope.success(ctx, {"result": "success", "msg": ""})
 
-    def resume(session: Session) -> dict[str, Any] | None:
+    def resume(session: Session) -> types.SessionApiKey | None:
         used = browser_sessions.use_session(session, token, realm_id=realm.id, now=ctx.now)
         if used is None:
             return None
@@ -96,6 +116,8 @@ async def session_fetch_api_key(ctx: Context) -> Response:
         ctx.actor_id = account.id
         keys = ctx.adapters.keys
         return {
+            "result": "success",
+            "msg": "",
             "api_key": sign_in.reveal_key(session, keys, account, by="session", now=ctx.now),
             "email": account.delivery_email,
             "user_id": account.id,
@@ -103,13 +125,14 @@ async def session_fetch_api_key(ctx: Context) -> Response:
         }
 
     resumed = await limits.count_cookie(ctx, realm.id, resume)
-    response = envelope.success(ctx, resumed)
     if resumed is None:
-        _set_cookie(response, "", lifetime_s=0)
-    return response
+        return envelope.success(
+            ctx, {"result": "success", "msg": ""}, headers=(_cookie("", lifetime_s=0),)
+        )
+    return envelope.success(ctx, resumed)
 
 
-def begin_session(ctx: Context) -> Response:
+def begin_session(ctx: Context) -> envelope.Answer[types.BegunSession]:
     """Keep your browser signed in."""
     begun = browser_sessions.begin_session(
         ctx.session,
@@ -118,31 +141,29 @@ def begin_session(ctx: Context) -> Response:
         user_agent=ctx.header("user-agent") or "",
         now=ctx.now,
     )
-    response = envelope.success(ctx, session=begun.described)
-    _set_cookie(response, begun.token, lifetime_s=int(browser_sessions.LIFETIME.total_seconds()))
-    return response
+    cookie = _cookie(begun.token, lifetime_s=int(browser_sessions.LIFETIME.total_seconds()))
+    described = cast("types.BrowserSession", begun.described)
+    return envelope.success(ctx, {**envelope.OK, "session": described}, headers=(cookie,))
 
 
-def list_own_sessions(ctx: Context) -> Response:
+def list_own_sessions(ctx: Context) -> envelope.Answer[types.SessionList]:
     """List the browsers in which you stay signed in."""
     token = find_cookie(ctx, SESSION)
     sessions = browser_sessions.find_sessions(ctx.connection, ctx.actor, token, now=ctx.now)
-    return envelope.success(ctx, sessions=sessions)
+    return envelope.success(
+        ctx, {**envelope.OK, "sessions": cast("list[types.BrowserSession]", sessions)}
+    )
 
 
-def end_session(ctx: Context, *, session_id: int) -> Response:
+def end_session(ctx: Context, *, session_id: int) -> envelope.Answer[types.Success]:
     """End the session of a browser."""
     token = find_cookie(ctx, SESSION)
     is_current = browser_sessions.end_session(ctx.session, ctx.actor, session_id, token)
-    response = envelope.success(ctx)
-    if is_current:
-        _set_cookie(response, "", lifetime_s=0)
-    return response
+    return envelope.success(ctx, headers=(_cookie("", lifetime_s=0),) if is_current else ())
 
 
-def _set_cookie(response: Response, token: str, *, lifetime_s: int) -> None:
-    cookie = f"{SESSION}={token}; Max-Age={lifetime_s}; {COOKIE_FLAGS}"
-    response.headers += (("Set-Cookie", cookie),)
+def _cookie(token: str, *, lifetime_s: int) -> tuple[str, str]:
+    return "Set-Cookie", f"{SESSION}={token}; Max-Age={lifetime_s}; {COOKIE_FLAGS}"
 
 
 def _reveal_key(ctx: Context, realm: RealmView, email: str, *, by: str) -> tuple[Account, str]:

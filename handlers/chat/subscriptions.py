@@ -1,6 +1,8 @@
 """Operations of the tag subscriptions."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
 
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
@@ -13,7 +15,10 @@ from models.chat.channels.subscribing import WantedChannel, one_line
 from models.chat.channels.subscriptions import SettingChange
 from models.chat.common.quotas import CHANNELS, require_within
 from models.chat.rendering.texts import render_texts
-from specd import Response, before_transaction
+from specd import before_transaction
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 
 def list_subscriptions(
@@ -21,7 +26,7 @@ def list_subscriptions(
     *,
     include_subscribers: str = "false",
     include_archived_channels: bool = False,
-) -> Response:
+) -> envelope.Answer[types.SubscriptionList]:
     """List the channels you are subscribed to."""
     records = subscriptions.find_subscriptions(
         ctx.connection,
@@ -30,10 +35,12 @@ def list_subscriptions(
         include_archived=include_archived_channels,
         now=ctx.now,
     )
-    return envelope.success(ctx, subscriptions=records)
+    return envelope.success(
+        ctx, {**envelope.OK, "subscriptions": cast("list[types.Subscription]", records)}
+    )
 
 
-def _prepare(ctx: Context, *, subscriptions: list[dict[str, Any]]) -> dict[str, str]:
+def _prepare(ctx: Context, *, subscriptions: list[types.ChannelToSubscribe]) -> dict[str, str]:
     descriptions = (one_line(item.get("description", "")) for item in subscriptions)
     return render_texts(ctx.connection, ctx.actor, descriptions)
 
@@ -43,18 +50,18 @@ def subscribe(
     ctx: Context,
     html: dict[str, str],
     *,
-    subscriptions: list[dict[str, Any]],
+    subscriptions: list[types.ChannelToSubscribe],
     principals: list[int] | list[str] | None = None,
     authorization_errors_fatal: bool,
     announce: bool,
     send_new_subscription_messages: bool,
     **channel: Any,
-) -> Response:
+) -> envelope.Answer[types.Subscribed]:
     """Subscribe users to channels.
 
     `channel`: the parameters of `new_channel`.
     """
-    data = _subscribe(
+    answer = _subscribe(
         ctx,
         html,
         subscriptions,
@@ -64,20 +71,20 @@ def subscribe(
         announce=announce,
         notify=send_new_subscription_messages,
     )
-    return envelope.success(ctx, data)
+    return envelope.success(ctx, answer)
 
 
 def _subscribe(
     ctx: Context,
     html: dict[str, str],
-    items: list[dict[str, Any]],
+    items: list[types.ChannelToSubscribe],
     new: NewChannel,
     *,
     principals: list[int] | list[str],
     refuse_unauthorized: bool = True,
     announce: bool = False,
     notify: bool = True,
-) -> dict[str, Any]:
+) -> types.Subscribed:
     """Subscribe users to channels, and return what clients are told of it."""
     outcome = subscribing.subscribe(
         ctx.session,
@@ -95,22 +102,24 @@ def _subscribe(
     )
     if outcome.created:
         require_within(ctx.session, ctx.settings, CHANNELS, ctx.actor.id)
-    data: dict[str, Any] = {
+    answer: types.Subscribed = {
+        "result": "success",
+        "msg": "",
         "subscribed": {str(id_): names for id_, names in outcome.subscribed.items()},
         "already_subscribed": {
             str(id_): names for id_, names in outcome.already_subscribed.items()
         },
     }
     if not refuse_unauthorized:
-        data["unauthorized"] = outcome.unauthorized
+        answer["unauthorized"] = outcome.unauthorized
     if notify:
-        data["new_subscription_messages_sent"] = channel_notices.notify_subscribers(
+        answer["new_subscription_messages_sent"] = channel_notices.notify_subscribers(
             ctx.session, ctx.actor, outcome, now=ctx.now
         )
     channel_notices.notify_of_channels(
         ctx.session, ctx.actor, outcome.created, announce=announce, now=ctx.now
     )
-    return data
+    return answer
 
 
 def unsubscribe(
@@ -118,15 +127,17 @@ def unsubscribe(
     *,
     subscriptions: list[str],
     principals: list[int] | list[str] | None = None,
-) -> Response:
+) -> envelope.Answer[types.Unsubscribed]:
     """Unsubscribe users from channels."""
     removed, not_removed = unsubscribing.unsubscribe(
         ctx.session, ctx.actor, subscriptions, principals=principals or [], now=ctx.now
     )
-    return envelope.success(ctx, removed=removed, not_removed=not_removed)
+    return envelope.success(ctx, {**envelope.OK, "removed": removed, "not_removed": not_removed})
 
 
-def _prepare_added(ctx: Context, *, add: list[dict[str, Any]] | None = None) -> dict[str, str]:
+def _prepare_added(
+    ctx: Context, *, add: list[types.ChannelToSubscribe] | None = None
+) -> dict[str, str]:
     return _prepare(ctx, subscriptions=add or [])
 
 
@@ -135,24 +146,29 @@ def update_subscriptions(
     ctx: Context,
     html: dict[str, str],
     *,
-    add: list[dict[str, Any]] | None = None,
+    add: list[types.ChannelToSubscribe] | None = None,
     delete: list[str] | None = None,
-) -> Response:
+) -> envelope.Answer[types.SubscriptionsUpdated]:
     """Subscribe to channels and unsubscribe from others."""
     if not add and not delete:
         raise NothingToDo()
-    data = _subscribe(ctx, html, add, NewChannel(), principals=[]) if add else {}
+    answer: types.SubscriptionsUpdated = {"result": "success", "msg": ""}
+    if add:
+        done = _subscribe(ctx, html, add, NewChannel(), principals=[])
+        answer["subscribed"] = done["subscribed"]
+        answer["already_subscribed"] = done["already_subscribed"]
+        answer["new_subscription_messages_sent"] = done.get("new_subscription_messages_sent", False)
     if delete:
         removed, not_removed = unsubscribing.unsubscribe(
             ctx.session, ctx.actor, delete, principals=[], now=ctx.now
         )
-        data |= {"removed": removed, "not_removed": not_removed}
-    return envelope.success(ctx, data)
+        answer["removed"], answer["not_removed"] = removed, not_removed
+    return envelope.success(ctx, answer)
 
 
 def update_subscription_settings(
-    ctx: Context, *, subscription_data: list[dict[str, Any]]
-) -> Response:
+    ctx: Context, *, subscription_data: list[types.SubscriptionChange]
+) -> envelope.Answer[types.Success]:
     """Change your settings for several channels."""
     changes = [
         SettingChange(item["stream_id"], item["property"], item["value"])
@@ -164,16 +180,18 @@ def update_subscription_settings(
 
 def update_subscription_setting(
     ctx: Context, *, stream_id: int, property_: str, value: bool | str
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Change one of your settings for a channel."""
     change = SettingChange(stream_id, property_, value)
     subscriptions.change_settings(ctx.session, ctx.actor, [change], now=ctx.now)
     return envelope.success(ctx)
 
 
-def get_subscription_status(ctx: Context, *, user_id: int, stream_id: int) -> Response:
+def get_subscription_status(
+    ctx: Context, *, user_id: int, stream_id: int
+) -> envelope.Answer[types.SubscriptionStatus]:
     """Get whether a user is subscribed to a channel."""
     is_subscribed = subscriptions.is_subscribed(
         ctx.connection, ctx.actor, user_id=user_id, channel_id=stream_id
     )
-    return envelope.success(ctx, is_subscribed=is_subscribed)
+    return envelope.success(ctx, {**envelope.OK, "is_subscribed": is_subscribed})

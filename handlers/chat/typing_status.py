@@ -1,12 +1,18 @@
 """Operations of the tag typing_status."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from handlers.chat.wire import envelope
 from handlers.chat.wire.context import Context
 from models.chat import typing_status
 from models.chat.common.errors import MissingParameter
 from models.chat.sending.errors import MissingTopic
 from models.chat.typing_status import Op
-from specd import Response
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 CHANNEL_TYPES = frozenset(("channel", "stream"))
 
@@ -19,7 +25,7 @@ def set_typing_status(
     to: list[int] | None = None,
     stream_id: int | None = None,
     topic: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Set your typing status."""
     session, actor = ctx.session, ctx.actor
     if type_ in CHANNEL_TYPES:
@@ -35,7 +41,9 @@ def set_typing_status(
     return envelope.success(ctx)
 
 
-def set_edit_typing_status(ctx: Context, *, message_id: int, op: Op) -> Response:
+def set_edit_typing_status(
+    ctx: Context, *, message_id: int, op: Op
+) -> envelope.Answer[types.Success]:
     """Set your typing status in an edit."""
     typing_status.notify_editing(ctx.session, ctx.actor, message_id, op, now=ctx.now)
     return envelope.success(ctx)

@@ -1,7 +1,10 @@
 """Operations of the tag uploads."""
 
+from __future__ import annotations
+
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from sqlalchemy.orm import Session
 
@@ -16,10 +19,13 @@ from models.chat.rendering.previews import THUMBNAIL_SIZE
 from models.chat.uploads import access, attachments, names
 from models.chat.uploads.attachments import AttachmentRow, NewUpload
 from models.chat.uploads.errors import UploadStoreUnavailable
-from specd import File, Response
+from specd import File
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 
-async def upload_file(ctx: Context, *, file: File) -> Response:
+async def upload_file(ctx: Context, *, file: File) -> envelope.Answer[types.FileUploaded]:
     """Upload a file."""
     actor, quota_mib = ctx.actor, ctx.settings.chat_upload_quota_mib
     name = names.check_name(file.name)
@@ -48,26 +54,33 @@ async def upload_file(ctx: Context, *, file: File) -> Response:
 
     row = await ctx.write(add)
     url = f"/user_uploads/{names.path_id_of(row.realm_id, row.handle, row.path_name)}"
-    return envelope.success(ctx, uri=url, url=url, filename=row.name)
+    return envelope.success(ctx, {**envelope.OK, "uri": url, "url": url, "filename": row.name})
 
 
-def get_temporary_url(ctx: Context, *, realm_id_str: str, filename: str) -> Response:
+def get_temporary_url(
+    ctx: Context, *, realm_id_str: str, filename: str
+) -> envelope.Answer[types.TemporaryUrl]:
     """Get a temporary address of a file."""
     row = access.access_upload(ctx.connection, ctx.actor, realm_id_str, filename)
     url = access.make_temporary_path(ctx.adapters.vault, ctx.actor, row, now=ctx.now)
-    return envelope.success(ctx, url=url)
+    return envelope.success(ctx, {**envelope.OK, "url": url})
 
 
-def list_attachments(ctx: Context) -> Response:
+def list_attachments(ctx: Context) -> envelope.Answer[types.AttachmentList]:
     """Get your uploaded files."""
     return envelope.success(
         ctx,
-        attachments=attachments.find_attachments(ctx.connection, ctx.actor),
-        upload_space_used=attachments.find_space_used(ctx.connection, ctx.actor.realm_id),
+        {
+            **envelope.OK,
+            "attachments": cast(
+                "list[types.Attachment]", attachments.find_attachments(ctx.connection, ctx.actor)
+            ),
+            "upload_space_used": attachments.find_space_used(ctx.connection, ctx.actor.realm_id),
+        },
     )
 
 
-def delete_attachment(ctx: Context, *, attachment_id: int) -> Response:
+def delete_attachment(ctx: Context, *, attachment_id: int) -> envelope.Answer[types.Success]:
     """Delete an uploaded file."""
     attachments.delete_attachment(ctx.session, ctx.actor, attachment_id, now=ctx.now)
     return envelope.success(ctx)

@@ -1,7 +1,9 @@
 """Operations of the tag users."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy.orm import Session
 
@@ -29,16 +31,19 @@ from models.chat.profiles.values import LONGEST_RENDERED
 from models.chat.rendering.texts import render_texts
 from models.chat.uploads.errors import BadImage, PictureTooLarge, UploadStoreUnavailable
 from models.chat.uploads.names import make_handle
-from specd import File, Response, before_transaction, idempotent
+from specd import File, before_transaction, idempotent
+
+if TYPE_CHECKING:
+    from handlers.chat import types
 
 
-def get_own_user(ctx: Context) -> Response:
+def get_own_user(ctx: Context) -> envelope.Answer[types.OwnUser]:
     """Get your own user."""
     actor = ctx.actor
     visible_ids = find_visible_user_ids(ctx.connection, actor)
     profile, newest = profiles.find_own(ctx.connection, actor.id, visible_ids=visible_ids)
     body = user_view.describe_own_user(actor, max_message_id=newest, profile_data=profile)
-    return envelope.success(ctx, body)
+    return envelope.success(ctx, cast("types.OwnUser", {**envelope.OK, **body}))
 
 
 def list_users(
@@ -47,7 +52,7 @@ def list_users(
     client_extavatar: bool = True,
     include_custom_profile_fields: bool = False,
     user_ids: list[int] | None = None,
-) -> Response:
+) -> envelope.Answer[types.UserList]:
     """List the users of the organization."""
     rows = users.find_users(ctx.connection, ctx.actor, user_ids)
     visible_ids = find_visible_user_ids(ctx.connection, ctx.actor)
@@ -66,21 +71,23 @@ def list_users(
         )
         for row in rows
     ]
-    return envelope.success(ctx, members=members)
+    return envelope.success(ctx, {**envelope.OK, "members": cast("list[types.User]", members)})
 
 
-def _sent_user(ctx: Context, *, email: str, full_name: str, password: str) -> dict[str, Any]:
+def _sent_user(ctx: Context, *, email: str, full_name: str, password: str) -> dict[str, str]:
     sealed = ctx.adapters.keys.seal(password)
     return {"email": email, "full_name": full_name, "password": sealed}
 
 
 @idempotent(sent=_sent_user)
-async def create_user(ctx: Context, *, email: str, full_name: str, password: str) -> Response:
+async def create_user(
+    ctx: Context, *, email: str, full_name: str, password: str
+) -> envelope.Answer[types.UserCreated]:
     """Create a user."""
     new_users.require_may_create_users(ctx.actor)
     password_hash = await run_hashing(passwords.hash_if_strong, password)
 
-    def create(session: Session) -> Response:
+    def create(session: Session) -> envelope.Answer[types.UserCreated]:
         user_id = new_users.add_user(
             session,
             ctx.adapters.keys,
@@ -90,7 +97,7 @@ async def create_user(ctx: Context, *, email: str, full_name: str, password: str
             password_hash=password_hash,
             now=ctx.now,
         )
-        return envelope.success(ctx, user_id=user_id)
+        return envelope.success(ctx, {**envelope.OK, "user_id": user_id})
 
     return await ctx.write(create)
 
@@ -101,7 +108,7 @@ def get_user_by_email(
     email: str,
     client_extavatar: bool = True,
     include_custom_profile_fields: bool = False,
-) -> Response:
+) -> envelope.Answer[types.OneUser]:
     """Get a user by email."""
     row = principals.access_user(ctx.connection, ctx.actor, email)
     return _one(ctx, row, client_extavatar, include_custom_profile_fields)
@@ -113,20 +120,20 @@ def get_user(
     user_id: int,
     client_extavatar: bool = True,
     include_custom_profile_fields: bool = False,
-) -> Response:
+) -> envelope.Answer[types.OneUser]:
     """Get a user by id."""
     row = principals.access_user(ctx.connection, ctx.actor, user_id)
     return _one(ctx, row, client_extavatar, include_custom_profile_fields)
 
 
-def _prepare_own_profile(ctx: Context, *, data: list[dict[str, Any]]) -> dict[str, str]:
+def _prepare_own_profile(ctx: Context, *, data: types.ProfileChanges) -> dict[str, str]:
     values = (entry["value"] for entry in data)
     texts = (value for value in values if isinstance(value, str) and len(value) <= LONGEST_RENDERED)
     return render_texts(ctx.connection, ctx.actor, texts)
 
 
 def _prepare_profile(
-    ctx: Context, *, profile_data: list[dict[str, Any]] | None = None
+    ctx: Context, *, profile_data: types.ProfileChanges | None = None
 ) -> dict[str, str]:
     return _prepare_own_profile(ctx, data=profile_data or [])
 
@@ -139,9 +146,9 @@ def update_user(
     user_id: int,
     full_name: str | None = None,
     role: int | None = None,
-    profile_data: list[dict[str, Any]] | None = None,
+    profile_data: types.ProfileChanges | None = None,
     new_email: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Update a user."""
     values = [(entry["id"], entry["value"]) for entry in profile_data or ()]
     changes = UserChanges(full_name, role, values, new_email, html=html)
@@ -152,7 +159,7 @@ def update_user(
 @before_transaction(_prepare_profile)
 def update_user_by_email(
     ctx: Context, html: dict[str, str], *, email: str, **changes: Any
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Update a user by email.
 
     `changes`: those of `update_user` that were sent.
@@ -165,11 +172,11 @@ def deactivate_user(
     ctx: Context,
     *,
     user_id: int,
-    actions: dict[str, bool] | None = None,
+    actions: types.AccountDeletion | None = None,
     deactivation_notification_comment: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Deactivate a user."""
-    wanted = actions or {}
+    wanted: types.AccountDeletion = actions or {}
     places = DeletionScope(
         public_channels=wanted.get("delete_public_channel_messages", False),
         private_channels=wanted.get("delete_private_channel_messages", False),
@@ -187,32 +194,35 @@ def deactivate_user(
     return envelope.success(ctx)
 
 
-def deactivate_own_user(ctx: Context) -> Response:
+def deactivate_own_user(ctx: Context) -> envelope.Answer[types.Success]:
     """Deactivate your own account."""
     deactivation.deactivate_self(ctx.session, ctx.actor, now=ctx.now)
     return envelope.success(ctx)
 
 
-def reactivate_user(ctx: Context, *, user_id: int) -> Response:
+def reactivate_user(ctx: Context, *, user_id: int) -> envelope.Answer[types.ReactivatedUser]:
     """Reactivate a user."""
     bot_owner_id, api_key = deactivation.reactivate_user(
         ctx.session, ctx.adapters.keys, ctx.actor, user_id, now=ctx.now
     )
     if bot_owner_id is not None:
         require_within(ctx.session, ctx.settings, BOTS, bot_owner_id, now=ctx.now)
-    return envelope.success(ctx, {} if api_key is None else {"api_key": api_key})
+    answer: types.ReactivatedUser = {"result": "success", "msg": ""}
+    if api_key is not None:
+        answer["api_key"] = api_key
+    return envelope.success(ctx, answer)
 
 
-def regenerate_own_api_key(ctx: Context) -> Response:
+def regenerate_own_api_key(ctx: Context) -> envelope.Answer[types.RenewedApiKey]:
     """Replace your API key."""
     actor = ctx.actor
     api_key = renew_key(
         ctx.session, ctx.adapters.keys, actor.realm, actor.id, actor_id=actor.id, now=ctx.now
     )
-    return envelope.success(ctx, api_key=api_key)
+    return envelope.success(ctx, {**envelope.OK, "api_key": api_key})
 
 
-async def upload_own_avatar(ctx: Context, *, file: File) -> Response:
+async def upload_own_avatar(ctx: Context, *, file: File) -> envelope.Answer[types.OwnAvatar]:
     """Upload a picture of yourself."""
     avatars.require_may_change(ctx.actor)
     if file.size > avatars.FILE_MAX_MIB << 20:
@@ -222,15 +232,15 @@ async def upload_own_avatar(ctx: Context, *, file: File) -> Response:
     return await _change_avatar(ctx, handle)
 
 
-async def delete_own_avatar(ctx: Context) -> Response:
+async def delete_own_avatar(ctx: Context) -> envelope.Answer[types.OwnAvatar]:
     """Delete the picture of yourself."""
     return await _change_avatar(ctx, None)
 
 
 @before_transaction(_prepare_own_profile)
 def update_own_profile_data(
-    ctx: Context, html: dict[str, str], *, data: list[dict[str, Any]]
-) -> Response:
+    ctx: Context, html: dict[str, str], *, data: types.ProfileChanges
+) -> envelope.Answer[types.Success]:
     """Fill in your custom profile fields."""
     values = [(entry["id"], entry["value"]) for entry in data]
     actor = ctx.actor
@@ -238,7 +248,7 @@ def update_own_profile_data(
     return envelope.success(ctx)
 
 
-def clear_own_profile_data(ctx: Context, *, data: list[int]) -> Response:
+def clear_own_profile_data(ctx: Context, *, data: list[int]) -> envelope.Answer[types.Success]:
     """Clear some of your custom profile fields."""
     values = [(field_id, None) for field_id in data]
     actor = ctx.actor
@@ -246,9 +256,17 @@ def clear_own_profile_data(ctx: Context, *, data: list[int]) -> Response:
     return envelope.success(ctx)
 
 
-def get_user_status(ctx: Context, *, user_id: int) -> Response:
+def get_user_status(ctx: Context, *, user_id: int) -> envelope.Answer[types.OneUserStatus]:
     """Get a user's status."""
-    return envelope.success(ctx, status=statuses.access_status(ctx.connection, ctx.actor, user_id))
+    return envelope.success(
+        ctx,
+        {
+            **envelope.OK,
+            "status": cast(
+                "types.UserStatus", statuses.access_status(ctx.connection, ctx.actor, user_id)
+            ),
+        },
+    )
 
 
 def update_own_status(
@@ -259,7 +277,7 @@ def update_own_status(
     emoji_name: str | None = None,
     reaction_type: str | None = None,
     status_text: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Set your status."""
     text = statuses.check_status(status_text, away, emoji_name)
     kind = own_kind(reaction_type)
@@ -278,7 +296,7 @@ def update_user_status(
     emoji_name: str | None = None,
     reaction_type: str | None = None,
     status_text: str | None = None,
-) -> Response:
+) -> envelope.Answer[types.Success]:
     """Set a user's status."""
     statuses.require_person(ctx.session, ctx.actor, user_id)
     text = statuses.check_status(status_text, None, emoji_name)
@@ -309,7 +327,7 @@ async def _store_avatar(ctx: Context, source: Path, handle: str) -> None:
         small.unlink(missing_ok=True)
 
 
-async def _change_avatar(ctx: Context, handle: str | None) -> Response:
+async def _change_avatar(ctx: Context, handle: str | None) -> envelope.Answer[types.OwnAvatar]:
     url, replaced = await ctx.write(
         lambda session: avatars.change_avatar(session, ctx.actor, handle, now=ctx.now)
     )
@@ -319,10 +337,12 @@ async def _change_avatar(ctx: Context, handle: str | None) -> Response:
                 await STORES.run(ctx.adapters.files.delete, key)
         except StoreUnavailable:
             pass  # the worker sweeps what no user refers to
-    return envelope.success(ctx, avatar_url=url)
+    return envelope.success(ctx, {**envelope.OK, "avatar_url": url})
 
 
-def _one(ctx: Context, row: UserRow, client_extavatar: bool, with_profile: bool) -> Response:
+def _one(
+    ctx: Context, row: UserRow, client_extavatar: bool, with_profile: bool
+) -> envelope.Answer[types.OneUser]:
     visible_ids = find_visible_user_ids(ctx.connection, ctx.actor)
     profile = None
     if with_profile:
@@ -334,4 +354,4 @@ def _one(ctx: Context, row: UserRow, client_extavatar: bool, with_profile: bool)
         client_extavatar=client_extavatar,
         profile_data=profile,
     )
-    return envelope.success(ctx, user=body)
+    return envelope.success(ctx, {**envelope.OK, "user": cast("types.User", body)})

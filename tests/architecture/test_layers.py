@@ -98,6 +98,7 @@ LAZY = {
     "specd._limits.redis_store": ("specd._limits",),
     "specd._tracing.otel": ("specd._tracing",),
     "specd": ("specd", "specd._project", "specd.errors", "specd.testing"),  # for a type checker
+    "handlers.chat.types": ("handlers",),  # for a type checker
     "eth_abi": ("demo",),
     "eth_utils": ("demo",),
     "specd._db.migrate": ("specd._cli",),

@@ -3,7 +3,10 @@
 Operations that people reach by a link answer a browser with a page instead.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
@@ -11,6 +14,14 @@ from werkzeug.http import parse_accept_header
 from handlers.chat.wire.context import Context
 from specd import Response, encode
 
+if TYPE_CHECKING:
+    from handlers.chat import types
+
+T = TypeVar("T", bound=Mapping[str, object])
+Answer = tuple[T, Literal[200]]
+"""A success as type checkers compare it with the document. It is an encoded `Response`."""
+OK: types.Success = {"result": "success", "msg": ""}
+"""What the body of each success begins with."""
 MAX_IGNORED = 100
 """How many ignored parameters an answer names; the document has the same bound."""
 HEADERS = (("Cache-Control", "max-age=0, no-cache, no-store, must-revalidate, private"),)
@@ -21,13 +32,23 @@ PAGE_HEADERS = (
 )
 
 
-def success(ctx: Context, data: dict[str, Any] | None = None, /, **more: Any) -> Response:
-    """Return a 200 with `data` and the names of the parameters that the operation does not have."""
-    body: dict[str, Any] = {"result": "success", "msg": "", **(data or {}), **more}
+@overload
+def success(
+    ctx: Context, *, headers: tuple[tuple[str, str], ...] = ...
+) -> Answer[types.Success]: ...
+@overload
+def success(ctx: Context, body: T, *, headers: tuple[tuple[str, str], ...] = ...) -> Answer[T]: ...
+def success(
+    ctx: Context, body: Mapping[str, object] = OK, *, headers: tuple[tuple[str, str], ...] = ()
+) -> object:
+    """Return a 200 with `body` and the names of the parameters that the operation does not have.
+
+    `body` begins with `OK`.
+    """
     ignored = [name for name in ctx.unknown_parameters if name != "client"]
     if ignored:
-        body["ignored_parameters_unsupported"] = ignored[:MAX_IGNORED]
-    return Response(200, encode(body, is_finite=True) + b"\n", HEADERS)
+        body = {**body, "ignored_parameters_unsupported": ignored[:MAX_IGNORED]}
+    return Response(200, encode(body, is_finite=True) + b"\n", HEADERS + headers)
 
 
 def failure(
@@ -50,6 +71,6 @@ def wants_page(ctx: Context) -> bool:
     return accept["text/html"] > accept["application/json"]
 
 
-def page(html: str, status: int = 200) -> Response:
+def page(html: str, status: int = 200, *, headers: tuple[tuple[str, str], ...] = ()) -> Response:
     """Return an answer for browsers."""
-    return Response(status, html.encode(), PAGE_HEADERS, "text/html; charset=utf-8")
+    return Response(status, html.encode(), PAGE_HEADERS + headers, "text/html; charset=utf-8")
