@@ -151,6 +151,124 @@ def test_mypy_finds_each_planted_mistake(shop: Stranger, tmp_path: Path) -> None
         assert any(wanted in each for each in found), (name, found)
 
 
+CHAT, PAYMENT = "handlers/chat", "handlers/payment"
+PLANTED_IN_SERVICES = {
+    "chat: unknown key of an item": (
+        f"{CHAT}/drafts.py",
+        'content=draft["content"]',
+        'content=draft["text"]',
+        'TypedDict "DraftData" has no key "text"',
+    ),
+    "chat: type of a property": (
+        f"{CHAT}/drafts.py",
+        '"count": len(drafts)',
+        '"count": str(len(drafts))',
+        'TypedDict item "count" has type "int")',
+    ),
+    "chat: missing property": (
+        f"{CHAT}/uploads.py",
+        ', "filename": row.name}',
+        "}",
+        'Missing key "filename" for TypedDict "FileUploaded"',
+    ),
+    "chat: unknown property": (
+        f"{CHAT}/linkifiers.py",
+        '"id": linkifier_id}',
+        '"id": linkifier_id, "pattern": ""}',
+        'Extra key "pattern" for TypedDict "LinkifierCreated"',
+    ),
+    "chat: neither success nor error": (
+        f"{CHAT}/users.py",
+        '"result": "success", "msg"',
+        '"result": "done", "msg"',
+        'TypedDict item "result" has type "Literal[\'success\']")',
+    ),
+    "chat: answer of another operation": (
+        f"{CHAT}/exports.py",
+        "envelope.Answer[types.ExportList]",
+        "envelope.Answer[types.ExportConsentList]",
+        'variable has type "_ListExports")',
+    ),
+    "chat: any status": (
+        f"{CHAT}/playgrounds.py",
+        "playground_id: int) -> envelope.Answer[types.Success]",
+        "playground_id: int) -> tuple[types.Success, int]",
+        'variable has type "_DeletePlayground")',
+    ),
+    "chat: type of an argument": (
+        f"{CHAT}/muted_users.py",
+        "async def mute_user(ctx: Context, *, muted_user_id: int)",
+        "async def mute_user(ctx: Context, *, muted_user_id: str)",
+        'variable has type "_MuteUser")',
+    ),
+    "chat: name of an argument": (
+        f"{CHAT}/typing_status.py",
+        "    op: Op,",
+        "    operation: Op,",
+        'variable has type "_SetTypingStatus")',
+    ),
+    "payment: unknown key of a body": (
+        f"{PAYMENT}/chains.py",
+        'body["calls"]',
+        'body["count"]',
+        'TypedDict "FaultsRequest" has no key "count"',
+    ),
+    "payment: missing property": (
+        f"{PAYMENT}/chains.py",
+        '"head_number": head.number, ',
+        "",
+        'Missing key "head_number" for TypedDict "TestChain"',
+    ),
+    "payment: unknown property": (
+        f"{PAYMENT}/events.py",
+        '"data": orjson',
+        '"live": False, "data": orjson',
+        'Extra key "live" for TypedDict "Event"',
+    ),
+    "payment: type of a property": (
+        f"{PAYMENT}/scenarios.py",
+        '"fulfilments": scenario.fulfilments',
+        '"fulfilments": scenario.name',
+        'TypedDict item "fulfilments" has type "int")',
+    ),
+    "payment: value that is not listed": (
+        f"{PAYMENT}/webhook_endpoints.py",
+        '"state": cast("types.DeliveryState", state)',
+        '"state": "sent"',
+        'TypedDict item "state" has type "Literal[',
+    ),
+    "payment: status": (
+        f"{PAYMENT}/checkout_sessions.py",
+        "Literal[201]]:",
+        "Literal[200]]:",
+        'variable has type "_CreateCheckoutSession")',
+    ),
+}
+
+
+def test_mypy_finds_the_mistakes_in_both_services(tmp_path: Path) -> None:
+    """All at once, because mypy takes seconds for a service."""
+    planted: dict[str, str] = {}
+    for name, (file, old, new, _) in PLANTED_IN_SERVICES.items():
+        text = planted.get(file) or (ROOT / file).read_text()
+        assert text.count(old) == 1, name
+        planted[file] = text.replace(old, new)
+    shadows: list[str] = []
+    for number, (file, text) in enumerate(planted.items()):
+        shadow = tmp_path / f"{number}.py"
+        shadow.write_text(text)
+        shadows += ["--shadow-file", file, str(shadow)]
+    found = judge(
+        "mypy", copy_types(tmp_path), "--no-error-summary", "--hide-error-context",
+        *shadows, CHAT, PAYMENT,
+    ).splitlines()  # fmt: skip
+    lines = [line for line in found if "error:" in line]
+    for name, (file, _, _, message) in PLANTED_IN_SERVICES.items():
+        compared = f"{Path(file).parent}/types.py"
+        place = compared if "variable has type" in message else file
+        assert any(line.startswith(place) and message in line for line in lines), (name, lines)
+
+
 def mistakes(shop: Stranger, cache: str) -> list[str]:
     """Return the errors of mypy in a project."""
     folder = str(shop.path / "todo")
