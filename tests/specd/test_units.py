@@ -390,5 +390,5 @@ class TestOutage:
             assert answer.status_code == 503
             assert answer.headers["Content-Type"] == "application/problem+json"
             assert answer.headers["Retry-After"]
-            assert answer.json()["error"].startswith("The database did not answer")
+            assert answer.json()["message"].startswith("The database did not answer")
         assert client.request(method, "/shop/constant").status_code == 200
