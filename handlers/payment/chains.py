@@ -32,7 +32,7 @@ async def reorganise_chain(
 async def advance_clock(
     ctx: Context, *, chain_id: int, body: types.ClockRequest
 ) -> types.TestChain:
-    """Advance the clock of a chain."""
+    """Move the clock of a chain on."""
     await _require_chain(ctx, chain_id)
     with acting(chain_id):
         head = await ctx.adapters.development.advance(chain_id, body["advance_s"])
@@ -42,7 +42,7 @@ async def advance_clock(
 def simulate_faults(
     ctx: Context, *, chain_id: int, body: types.FaultsRequest
 ) -> types.SimulatedFaults:
-    """Simulate faults of the watcher's next calls to a chain."""
+    """Let the watcher's next calls to a chain fail."""
     chains.require_chain(ctx.session, project_id=ctx.actor.project_id, chain_id=chain_id)
     kind, calls, lag_ms = faults.Kind(body["kind"]), body["calls"], body.get("lag_ms", 1000)
     faults.put(

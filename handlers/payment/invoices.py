@@ -90,7 +90,7 @@ def list_invoices(
 
 
 async def export_invoices(ctx: Context, **filters: Any) -> Export:
-    """Export invoices for bookkeeping."""
+    """Export invoices for book-keeping."""
     wanted = _wanted(ctx, **filters)
 
     def check(connection: Connection) -> None:
@@ -110,7 +110,7 @@ async def export_payments(
     received_to: int | None = None,
     order: str,
 ) -> Export:
-    """Export payments for bookkeeping."""
+    """Export payments for book-keeping."""
     wanted = ReceiptFilter(ctx.actor.project_id, received_from, received_to, order == "asc")
 
     def check(connection: Connection) -> None:
@@ -183,7 +183,7 @@ def _wanted(
 
 
 def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:
-    """Read the current state of an invoice."""
+    """Read an invoice as it is now."""
     invoice = invoice_view.access_invoice(
         ctx.connection, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
     )
