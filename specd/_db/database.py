@@ -14,7 +14,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    RootTransaction,
+    create_engine,
+    event,
+    make_url,
+    text,
+)
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -27,7 +36,7 @@ from specd._db.errors import DatabaseUnavailable
 from specd._db.heartbeat import Heartbeat
 from specd._db.notifier import Notifier
 from specd._db.outages import is_conflict, is_out_of_step, is_read_only, raise_outage
-from specd._db.units import ReadingUnit, Unit, WritingUnit
+from specd._db.units import ReadingUnit, TransactionHasEnded, Unit, WritingUnit
 from specd._db.usage import ConnectionUse, DatabaseState
 from specd._library_internals import check_library_internals
 from specd._settings import MissingExtra, Settings
@@ -55,6 +64,7 @@ BEFORE_COMMIT = "before_commit"
 """The key of `Session.info` with the calls of `before_commit` so far."""
 APPLIED = "alembic_version"
 """The table with the number of the last migration."""
+_HAS_BEGUN = "specd_has_begun"
 _NOTIFIER = "notifier"
 _SOCKET = "socket"
 
@@ -353,7 +363,7 @@ class Database:
                 _write_pending(unit)
             session = unit.used_session
             if unit.used_connection is not None:
-                self._commit(unit.used_connection)
+                self._commit(unit.used_connection, unit.transaction)
         if session is not None:
             for call in session.info.get(_AFTER_COMMIT, ()):
                 call()
@@ -364,19 +374,20 @@ class Database:
         """Yield a connection with a transaction, which is rolled back unless it was committed."""
         with self._connected(self._engine("writing"), None) as connection:
             transaction = connection.begin()
+            info = connection.info  # of the pool's record, which outlives a dead connection
             try:
                 with _conflicts_tried_again():
                     if self.dialect == "sqlite":
                         sqlite.begin_writing(connection)
                     elif self.is_pooled:
                         connection.exec_driver_sql(self._begin_writing)
+                info[_HAS_BEGUN] = True
                 yield connection
             finally:
+                info.pop(_HAS_BEGUN, None)
                 transaction.close()
 
-    def _commit(self, connection: Connection) -> None:
-        transaction = connection.get_transaction()
-        assert transaction is not None
+    def _commit(self, connection: Connection, transaction: RootTransaction) -> None:
         try:
             with self._committing(connection):
                 transaction.commit()
@@ -465,6 +476,8 @@ class Database:
             hide_parameters=True,
             **options,
         )
+        if not read_only:
+            event.listen(engine, "begin", _refuse_another_transaction)
         if self.dialect == "postgresql":
             _follow_outages(engine, self._sockets, self.availability)
         elif read_only:
@@ -508,6 +521,14 @@ def _write_pending(unit: Unit) -> None:
     for write, items in session.info.pop(BEFORE_COMMIT, {}).items():
         if items:
             write(session, items)
+
+
+def _refuse_another_transaction(connection: Connection) -> None:
+    """Raise `TransactionHasEnded` if the unit has begun a transaction before: the statements of a
+    second one would be committed without the first.
+    """
+    if connection.info.get(_HAS_BEGUN):
+        raise TransactionHasEnded
 
 
 def _follow_outages(engine: Engine, known: sockets.Sockets, availability: Availability) -> None:

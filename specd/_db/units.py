@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, NoReturn, Self, cast
 
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, RootTransaction, event
 from sqlalchemy.orm import Session
 
 from specd._db.outages import is_refused_write
@@ -28,6 +28,17 @@ class UnitHasEnded(RuntimeError):
         super().__init__(
             "the unit of work has ended: read the database before the handler returns, or in a "
             "stream with ctx.read of an async def handler"
+        )
+
+
+class TransactionHasEnded(RuntimeError):
+    """The transaction of a unit of work was ended before the unit."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the handler has committed or rolled back the transaction of its request, which is "
+            "committed when the handler returns: use `with ctx.session.begin_nested()` for a part "
+            "that may fail"
         )
 
 
@@ -52,13 +63,14 @@ class Unit:
     them is first used and ends with the `with` block.
     """
 
-    __slots__ = ("_connect", "_connected", "_connection", "_has_ended", "_session")
+    __slots__ = ("_begun", "_connect", "_connected", "_connection", "_has_ended", "_session")
     is_read_only = False
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
         self._connected: AbstractContextManager[Connection] | None = None
         self._connection: Connection | None = None
+        self._begun: RootTransaction | None = None
         self._session: Session | None = None
         self._has_ended = False
 
@@ -71,6 +83,7 @@ class Unit:
             connected = self._connect()
             self._connection = connected.__enter__()
             self._connected = connected
+            self._begun = self._connection.get_transaction()
         return self._connection
 
     @property
@@ -84,6 +97,16 @@ class Unit:
     def used_connection(self) -> Connection | None:
         """The connection, or None if the unit was not used."""
         return self._connection
+
+    @property
+    def transaction(self) -> RootTransaction:
+        """Return the transaction of a unit that was used. Raise `TransactionHasEnded` if something
+        else has ended it.
+        """
+        connection, begun = self._connection, self._begun
+        if connection is None or begun is None or connection.get_transaction() is not begun:
+            raise TransactionHasEnded
+        return begun
 
     @property
     def used_session(self) -> Session | None:

@@ -131,6 +131,20 @@ HANDLERS = """
         tries.append(len(tries))
         ctx.session.add(Order(id=1 if len(tries) == 1 else 99, text="late"))
 
+    def roll_back(ctx):
+        add(ctx)
+        ctx.session.flush()
+        ctx.session.rollback()
+
+    def roll_back_and_add(ctx):
+        roll_back(ctx)
+        add(ctx)
+
+    def commit_and_read(ctx):
+        connection(ctx)
+        ctx.connection.commit()
+        connection(ctx)
+
     def undocumented(ctx):
         add(ctx)
         return {}, 418
@@ -352,6 +366,16 @@ class TestWriting:
             assert client.post("/shop/race").status_code == 200
         assert opened.connections == 2
         assert texts_of(orders, engine) == [*OLD, "late"]
+
+    @pytest.mark.parametrize("how", ["roll_back", "roll_back_and_add", "commit_and_read"])
+    def test_a_handler_that_ends_the_transaction_fails(
+        self, client: httpx.Client, orders: Sample, engine: Engine, how: str
+    ) -> None:
+        with capture_logs() as lines:
+            assert client.post(f"/shop/{how}").status_code == 500
+        assert "begin_nested" in str([line.get("exc_info") for line in lines])
+        assert client.post("/shop/add").status_code == 200  # nothing is locked
+        assert texts_of(orders, engine) == [*OLD, "new"]
 
     @pytest.mark.parametrize("how", ["fail", "fail_by_connection", "fail_unused", "undocumented"])
     def test_an_error_rolls_back(
