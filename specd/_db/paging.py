@@ -22,13 +22,17 @@ from typing import Any, Generic, TypeVar, cast, overload
 from uuid import UUID
 
 from sqlalchemy import (
+    BigInteger,
     BindParameter,
     Column,
     ColumnElement,
     Enum,
     Integer,
+    Numeric,
     Row,
     Select,
+    SmallInteger,
+    String,
     UnaryExpression,
     UniqueConstraint,
     and_,
@@ -51,6 +55,7 @@ U = TypeVar("U")
 Columns = TypeVarTuple("Columns")
 OrderBy = ColumnElement[Any] | QueryableAttribute[Any]
 MAX_CURSOR = 4096
+MAX_TEXT = 500
 MAX_OFFSET = 2**63 - 1
 MAX_LIMIT = 2**31 - 1
 MAX_DIGITS = 1000
@@ -225,6 +230,8 @@ class Keyset(Generic[T]):
         is_backward: bool | None = None
         if cursor is not None:
             place, is_backward = self._cursors.read(cursor, listed)
+            if not all(map(_fits, self._order, place)):
+                raise InvalidPage(problem=_CURSOR_PROBLEM)
             given |= {f"page_{at}": value for at, value in enumerate(place)}
         found = db.execute(self._statement(is_backward), given).freeze()
         width = len(found().keys()) - len(self._order)
@@ -257,7 +264,7 @@ class Keyset(Generic[T]):
             ]
             keys = [column.label(f"page_{at}") for at, (column, _) in enumerate(self._order)]
             statement = self._query.add_columns(*keys).order_by(None).order_by(*order)
-            statement = statement.limit(bindparam("page_limit", type_=Integer()))
+            statement = statement.limit(bindparam("page_limit", type_=BigInteger()))
             if is_backward is not None:
                 statement = statement.where(_beyond(self._order, is_backward=is_backward))
             self._statements[is_backward] = statement
@@ -268,6 +275,17 @@ def _check_limit(limit: int) -> int:
     if limit < 1:
         raise InvalidPage(problem="The limit must be at least 1.")
     return min(limit, MAX_LIMIT)
+
+
+def _fits(order: tuple[Column[Any], bool], value: Any) -> bool:
+    """Return whether a column's type has the value. PostgreSQL refuses one that is out of range."""
+    kind = order[0].type
+    if isinstance(kind, Integer):
+        bits = 64 if isinstance(kind, BigInteger) else 16 if isinstance(kind, SmallInteger) else 32
+        return bool(-(2 ** (bits - 1)) <= value < 2 ** (bits - 1))
+    if isinstance(value, Decimal) and isinstance(kind, Numeric) and kind.precision is not None:
+        return bool(abs(value) < 10 ** (kind.precision - (kind.scale or 0)))
+    return True
 
 
 def _parse(order: OrderBy) -> tuple[Column[Any], bool]:
@@ -306,6 +324,15 @@ def _require_unique(columns: Sequence[Column[Any]]) -> None:
 def _type_of(column: Column[Any]) -> type:
     if isinstance(column.type, UtcMs):
         return UtcMs
+    its = column.type
+    if (
+        isinstance(its, String)
+        and not isinstance(its, Enum)
+        and not 0 < (its.length or 0) <= MAX_TEXT
+    ):
+        raise ValueError(f"{column}: a cursor has texts of at most {MAX_TEXT} characters")
+    if isinstance(column.type, Numeric) and column.type.asdecimal and column.type.scale is None:
+        raise ValueError(f"{column}: without a scale, SQLite rounds the numbers of a cursor")
     kind: type = object if isinstance(column.type, Enum) else column.type.python_type
     if kind not in _CODECS:
         raise ValueError(f"{column}: no cursor has a value of the type {column.type!r}")

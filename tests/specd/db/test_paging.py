@@ -5,6 +5,7 @@ import hashlib
 import json
 import random
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -13,11 +14,15 @@ from uuid import UUID
 
 import pytest
 from sqlalchemy import (
+    Column,
     Connection,
     ForeignKey,
     Index,
+    Integer,
+    MetaData,
     Numeric,
     String,
+    Table,
     UniqueConstraint,
     bindparam,
     event,
@@ -349,6 +354,23 @@ class TestForgedCursor:
                 assert keyset.page(reader, limit=3, cursor=first.next_cursor).rows, name
         assert accepted > 100
         assert refused > 100
+
+    def test_out_of_the_range_of_its_column_is_refused(self, database: Database) -> None:
+        table = Table(
+            "measure", MetaData(), Column("id", Integer, primary_key=True),
+            Column("size", Numeric(4, 2), nullable=False),
+        )  # fmt: skip
+        database.run(lambda session: table.metadata.create_all(session.connection()))
+        keyset = Keyset(select(table.c.id), table.c.size, table.c.id)
+        listed = [keyset._listed, {}]
+        with database.reading() as reader:
+            for size, number, is_valid in (
+                ("99.99", 2**31 - 1, True), ("100", 1, False), ("1", 2**31, False),
+                ("1", -(2**31) - 1, False), ("1", -(2**31), True),
+            ):  # fmt: skip
+                cursor = Cursors(Decimal, int).write((Decimal(size), number), listed)
+                with nullcontext() if is_valid else pytest.raises(InvalidPage):
+                    keyset.page(reader, limit=2**31 - 1, cursor=cursor)
 
     @pytest.mark.parametrize("change", [
         lambda cursor: "", lambda cursor: cursor[:-1], lambda cursor: cursor + "A",
