@@ -5,6 +5,7 @@ import json
 import keyword
 import re
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
@@ -16,6 +17,7 @@ import click
 import yaml
 
 from specd._cli import scaffold
+from specd._cli.deep import run_deep
 from specd._cli.documents import FILE, mistakes_shown, read_documents
 from specd._cli.output import printable
 from specd._cli.scaffold import Described
@@ -63,12 +65,12 @@ def new(name: str, file: Path | None, base_path: str | None, update: bool) -> No
                 raise click.UsageError("--update reads the document of the service: change that.")
             if name not in names:
                 raise click.ClickException(f"There is no service {name}; leave out --update.")
-            _update(current()[name])
+            run_deep(lambda: _update(current()[name]))
         else:
             if name in names:
                 raise click.ClickException(f"There is a service {name}; --update adds to it.")
             _require_free(root or Path.cwd(), name)
-            _create(name, root, file, base_path)
+            run_deep(lambda: _create(name, root, file, base_path))
 
 
 def _require_free(root: Path, name: str) -> None:
@@ -111,12 +113,21 @@ def _create(name: str, root: Path | None, file: Path | None, base_path: str | No
     tree.write(f"{name}/handlers/__init__.py", "")
     _write_handlers(tree, operations, f"{name}.types")
     service = Service(name).placed_in(tree.root)
-    tree.write(f"{name}/types.py", source_of(service, [document], operations))
+    tree.write(f"{name}/types.py", source_of(service, [_read_again(text)], operations))
     if file is None:
         tree.replace(f"{name}/handlers/greetings.py", "raise NotImplementedError", EXAMPLE)
     _write_tests(tree, operations)
     tree.apply()
     click.echo("Next: specd migrate && pytest && specd serve --reload")
+
+
+def _read_again(text: str) -> Document:
+    """Return the document of a text that was changed since it was read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "openapi.yaml"
+        path.write_text(text, encoding="utf-8")
+        (document,) = read_documents([path])
+    return document
 
 
 def _document(name: str, file: Path | None) -> tuple[Document, str]:

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from keyword import iskeyword
 from typing import Any
 
 from specd._cli.literals import WIDTH, docstring
@@ -34,6 +35,7 @@ from specd._engine.document.media import FORMS, essence, family_of, is_json, is_
 from specd._engine.document.operation import Operation
 from specd._engine.document.parameters import Parameter
 from specd._engine.document.schemas import Schemas
+from specd._engine.errors import DocumentError
 from specd._engine.openapi.naming import HandlerName, identifier_of
 from specd._engine.openapi.structure import CONTENT_SCHEMA, OBJECTS, walk
 from specd._engine.openapi.union import Document
@@ -239,7 +241,8 @@ class TypedOperation:
             f"{name}: {written(members)}{' = ...' if name in optional else ''}"
             for name, members in self.arguments.items()
         ]
-        given = ["self", "ctx: Never", *(["*"] if arguments else []), *arguments]
+        own = "__self" if "self" in self.arguments else "self"
+        given = [own, "ctx: Never", *(["*"] if arguments else []), *arguments]
         result = f"_Returned[{self._reply_name}]"
         one = f"        def __call__({', '.join(given)}) -> {result}: ..."
         head = [f"    class {self.protocol}(Protocol):"]
@@ -276,6 +279,10 @@ def typed_module(title: str, operations: Sequence[TypedOperation], *, with_handl
     return "\n".join(_separated([(False, head), *parts], blank=2)) + "\n"
 
 
+def _is_name(part: str) -> bool:
+    return part.isidentifier() and not iskeyword(part)
+
+
 def _checks(operations: Sequence[TypedOperation], types: SchemaTypes) -> list[str]:
     """Return the lines that only type checkers read. They assert that each handler fits the
     document.
@@ -283,6 +290,8 @@ def _checks(operations: Sequence[TypedOperation], types: SchemaTypes) -> list[st
     modules: dict[str, str] = {}
     for each in operations:
         module = each.handler.module
+        if not all(map(_is_name, str(each.handler).split("."))):
+            raise DocumentError(f"the handler {str(each.handler)!r} is not the name of a function")
         if module not in modules:
             modules[module] = types.unused(f"_{module.rpartition('.')[2]}")
     imports = ["    from specd import Response"]

@@ -7,6 +7,7 @@ direction. A type is a tuple of the members of a union, each as source text.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -316,7 +317,7 @@ class SchemaTypes:
                 rest = {name: value for name, value in part.items() if name != key}
                 others = [*parts[:at], rest, *parts[at + 1 :]]
                 if width > MAX_CHOICES:
-                    return self._whole(others, hint, direction)
+                    return self._whole(others, hint, direction, width // len(branches))
                 return self._chosen(branches, others, schemas, hint, direction, width)
         if kinds is None:
             kinds = _kinds_by_keywords(parts)
@@ -444,8 +445,9 @@ class SchemaTypes:
 
 def camel(text: str) -> str:
     """Return a name as a part of a class name: `created_at` becomes `CreatedAt`."""
-    words = re.split(r"[\W_]+", text)
-    return "".join(word[:1].upper() + word[1:] for word in words)
+    words = re.split(r"[\W_]+", unicodedata.normalize("NFKC", text))
+    name = "".join(word[:1].upper() + word[1:] for word in words)
+    return "".join(each for each in name if f"a{each}".isidentifier())
 
 
 def written(members: Type) -> str:
@@ -509,12 +511,8 @@ def _quoted_field(text: str) -> str:
 
 def _is_field(name: str) -> bool:
     """Return whether a property can be written as a variable of a class."""
-    return name.isidentifier() and not iskeyword(name) and not name.startswith("__")
-
-
-def _capable(name: str) -> str:
-    """Return the name of a schema as a class name."""
-    return identifier_of(name)
+    is_same = unicodedata.normalize("NFKC", name) == name  # Python normalizes names
+    return is_same and name.isidentifier() and not iskeyword(name) and name[:2] != "__"
 
 
 def _escaped(name: str) -> str:

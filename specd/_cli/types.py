@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from specd._cli import scaffold
+from specd._cli.deep import run_deep
 from specd._cli.documents import FILE, mistakes_shown, read_documents
 from specd._cli.names import ServiceName
 from specd._cli.scaffold import Described
@@ -30,21 +31,25 @@ def types(file: Path | None, only: str | None) -> None:
     if file is not None and only is not None:
         raise click.UsageError("Name FILE or --only, not both.")
     with mistakes_shown():
-        if file is not None:
-            documents = read_documents([file])
-            name = identifier_of(file.stem).lower()
-            operations = scaffold.describe(documents, f"{name}.handlers")
-            click.echo(_text_of(file.name, operations, with_handlers=False), nl=False)
-            return
-        for service in current().services:
-            if only in (None, service.name):
-                place, source = file_of_types(service), source_for(service)
-                is_new = not place.exists()
-                if is_new or place.read_text(encoding="utf-8") != source:
-                    place.write_text(source, encoding="utf-8")
-                    click.echo(f"{'wrote' if is_new else 'changed':8} {_shown(service)}")
-                else:
-                    click.echo(f"{_shown(service)} is up to date")
+        run_deep(lambda: _write_types(file, only))
+
+
+def _write_types(file: Path | None, only: str | None) -> None:
+    if file is not None:
+        documents = read_documents([file])
+        name = identifier_of(file.stem).lower()
+        operations = scaffold.describe(documents, f"{name}.handlers")
+        click.echo(_text_of(file.name, operations, with_handlers=False), nl=False)
+        return
+    for service in current().services:
+        if only in (None, service.name):
+            place, source = file_of_types(service), source_for(service)
+            is_new = not place.exists()
+            if is_new or place.read_text(encoding="utf-8") != source:
+                place.write_text(source, encoding="utf-8")
+                click.echo(f"{'wrote' if is_new else 'changed':8} {_shown(service)}")
+            else:
+                click.echo(f"{_shown(service)} is up to date")
 
 
 def source_for(service: Service) -> str:

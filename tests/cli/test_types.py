@@ -306,3 +306,53 @@ def test_types_of_a_file_are_printed(shop: Stranger) -> None:
     printed = shop.specd("types", "todo/openapi.yaml")
     assert "class NewTask(TypedDict):\n    text: str\n" in printed
     assert "todo.handlers" not in printed
+
+
+HOSTILE = """
+openapi: 3.1.0
+info: {title: Hostile, version: "1"}
+servers: [{url: /hostile}]
+paths:
+  /things:
+    get:
+      parameters: [{name: self, in: query, schema: {type: string}}]
+      operationId: list_things
+      responses:
+        "200":
+          description: Things.
+          content: {application/json: {schema: {$ref: "#/components/schemas/S0"}}}
+      security: [{token: []}]
+components:
+  securitySchemes: {token: {type: http, scheme: bearer}}
+  schemas:
+    S0:
+      type: object
+      properties:
+        "area_m\u00b2": {type: object, required: [a], properties: {a: {type: string}}}
+        "\ufb01": {type: integer}
+        next: {$ref: "#/components/schemas/S1"}
+"""
+DEPTH = 1500
+CODE = r"hostile.handlers.x import y\nopen('pwned', 'w')\nfrom a.b"
+INJECTED = f'x-openapi-router-controller: "{CODE}"\n      operationId: list_things'
+
+
+def test_names_and_depth_of_a_document_make_valid_types(tmp_path: Path) -> None:
+    chain = "".join(
+        f"    S{at}:\n      type: object\n"
+        f"      properties: {{next: {{$ref: '#/components/schemas/S{at + 1}'}}}}\n"
+        for at in range(1, DEPTH)
+    )
+    document = tmp_path / "hostile.yaml"
+    document.write_text(f"{HOSTILE}{chain}    S{DEPTH}: {{type: object}}\n")
+    shop = Stranger(tmp_path)
+    shop.specd("new", "hostile", "--document", str(document))
+    assert "no mistakes" in shop.specd("check")  # also with the functions that `new` has added
+    types = shop.path / "hostile/types.py"
+    source = types.read_text()
+    compile(source, "types.py", "exec")
+    assert f"class S{DEPTH - 1}(" in source
+    written = shop.path / "hostile/openapi.yaml"
+    written.write_text(written.read_text().replace("operationId: list_things", INJECTED))
+    shop.run(PROGRAM, "types")
+    assert types.read_text() == source
