@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import isawaitable, iscoroutinefunction
 from typing import Any
 
 from specd._auth.tokens import Tokens
@@ -22,6 +23,9 @@ class Bearer:
     """
 
     def __init__(self, open_tokens: Callable[[Any], Tokens], load: Load | None = None) -> None:
+        """Raise `TypeError` if `load` is an `async def` function."""
+        if iscoroutinefunction(load):
+            raise TypeError("load must be a plain function, because nothing awaits its result")
         self._open_tokens = open_tokens
         self._load = load
         self._opened: tuple[object, Tokens] | None = None
@@ -43,4 +47,9 @@ class Bearer:
         if claims is None:
             return None
         request.actor_id = claims.get("sub")
-        return claims if self._load is None else self._load(request, claims)
+        if self._load is None:
+            return claims
+        actor = self._load(request, claims)
+        if isawaitable(actor):
+            raise TypeError("load returned an awaitable, which nothing awaits")
+        return actor

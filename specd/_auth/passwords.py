@@ -51,6 +51,7 @@ class Passwords:
             time_cost, memory_kib, lanes, hash_len=_HASH_BYTES, salt_len=_SALT_BYTES
         )
         self._invalid, self._different = exceptions.InvalidHashError, exceptions.VerificationError
+        self._mismatch = exceptions.VerifyMismatchError
         self._decoy = f"$argon2id$v=19$m={memory_kib},t={time_cost},p={lanes}" + "".join(
             f"${base64.b64encode(secrets.token_bytes(size)).decode().rstrip('=')}"
             for size in (_SALT_BYTES, _HASH_BYTES)
@@ -86,10 +87,10 @@ class Passwords:
             if content is not None and password_hash is not None:
                 try:
                     return self._hasher.verify(password_hash, content)
-                except self._different:
+                except self._mismatch:
                     return False
-                except self._invalid:
-                    pass
+                except (self._different, self._invalid, ValueError):
+                    pass  # the stored text is not a whole hash
             with suppress(self._different):
                 self._hasher.verify(self._decoy, content or b"")
             return False

@@ -7,6 +7,7 @@ import pytest
 
 from specd._applications import build
 from specd._project import Project
+from specd.auth import Bearer, Tokens
 from specd.errors import SettingsError
 from tests.specd.sample import Sample
 
@@ -191,3 +192,13 @@ def test_short_secret_stops_the_start(
     )
     monkeypatch.setenv("APP_TOKEN_SECRET", "x" * 32)
     assert build(project, project.services)
+
+
+def test_load_must_be_a_plain_function() -> None:
+    async def load(ctx: Any, claims: Any) -> None: ...
+
+    def opened(settings: Any) -> Tokens:
+        return Tokens(SECRET)
+
+    with pytest.raises(TypeError, match="plain function"):
+        Bearer(opened, load)
