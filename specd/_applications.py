@@ -81,7 +81,9 @@ def build(project: Project, services: Sequence[Service]) -> Any:
     )
     app = build_app(composed.values(), pages=pages, trusted_proxies=settings.trusted_proxies)
     for service in composed.values():
-        start_security(service.document, service.settings)
+        start_security(
+            service.document, service.settings, is_optional=bool(service.optional_security)
+        )
     return wrap(app, [find_object(m) if isinstance(m, str) else m for m in project.middlewares])
 
 

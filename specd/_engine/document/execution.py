@@ -77,7 +77,9 @@ class WithDatabase(Operation):
         super().__init__(**parts)
         self._database = database
         self._inline_reads = database.reads_inline
-        never_reads = self.authenticate is None and self.service.rate_limit is None
+        never_reads = (
+            self.authenticate is None and self.role is None and self.service.rate_limit is None
+        )
         self._inline_preparation = self._inline_reads or never_reads
         self._is_long_read = is_reading(self.function) or (
             self.readonly and self.responses.hold_lists

@@ -219,7 +219,7 @@ class Operation(ABC):
                 raise
             response = responses.as_response(reply, validates=validates)
         if validates:
-            self._check(response, call)
+            self._check(response, call, is_error=response.status >= 400)
         return response
 
     def check_refusal(self, response: Response, error: Exception, call: Call) -> None:

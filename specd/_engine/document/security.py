@@ -112,13 +112,15 @@ def compile_security(
     return authenticate
 
 
-def start_security(document: Mapping[str, Any], settings: Any) -> None:
+def start_security(document: Mapping[str, Any], settings: Any, *, is_optional: bool) -> None:
     """Pass the settings to the method `__specd_start__` of each security function that has it. The
-    method raises `SettingsError` if the service cannot be served with them.
+    method raises `SettingsError` if the service cannot be served with them. If `is_optional`, some
+    operations accept credentials of all schemes.
     """
     schemes = document.get("components", {}).get("securitySchemes", {})
     operations = [each for item in document["paths"].values() for each in item.values()]
-    for name in {name for each in (document, *operations) for name in _named(each)}:
+    named = {name for each in (document, *operations) for name in _named(each)}
+    for name in schemes if is_optional else named:
         scheme = resolved(document, schemes[name])
         kind = _kind_of(scheme)
         start = getattr(_find(kind.extensions, kind.variable, scheme), "__specd_start__", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -84,7 +85,9 @@ def explaining(current: Callable[[], str]) -> Callable[[Exception, Response], No
             reasons.append(f"An older version answers: {mistake}")
         if not reasons:
             return
-        body = orjson.loads(response.body or b"null")
+        body = None
+        with suppress(ValueError):  # an error table may write something else than JSON
+            body = orjson.loads(response.body)
         if isinstance(body, dict):
             known = body.get("details")
             added = [{"path": "", "message": reason} for reason in reasons]
