@@ -277,10 +277,10 @@ def _check_limit(limit: int) -> int:
     return min(limit, MAX_LIMIT)
 
 
-def _fits(order: tuple[Column[Any], bool], value: Any) -> bool:
+def _fits(order: tuple[Column[Any], bool], value: object) -> bool:
     """Return whether a column's type has the value. PostgreSQL refuses one that is out of range."""
     kind = order[0].type
-    if isinstance(kind, Integer):
+    if isinstance(kind, Integer) and isinstance(value, int):
         bits = 64 if isinstance(kind, BigInteger) else 16 if isinstance(kind, SmallInteger) else 32
         return bool(-(2 ** (bits - 1)) <= value < 2 ** (bits - 1))
     if isinstance(value, Decimal) and isinstance(kind, Numeric) and kind.precision is not None:
