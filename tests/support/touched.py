@@ -39,7 +39,9 @@ def changed(since: str) -> set[str]:
 
 
 def import_graph(root: Path = ROOT) -> Graph:
-    """Return the imports of all Python files of a checkout, at any place in a file."""
+    """Return the imports of all Python files of a checkout, at any place in a file, except those
+    for type checkers alone.
+    """
     files = set(source_files(root))
     return {file: set(_imports(root, file, files)) for file in files if file.endswith(".py")}
 
@@ -69,7 +71,7 @@ def _git(*words: str, root: Path = ROOT) -> list[str]:
 
 
 def _imports(root: Path, file: str, files: set[str]) -> Iterator[str]:
-    for node in ast.walk(ast.parse((root / file).read_bytes())):
+    for node in _executed(ast.parse((root / file).read_bytes())):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -80,6 +82,18 @@ def _imports(root: Path, file: str, files: set[str]) -> Iterator[str]:
             yield from {f"{place}.py", f"{place}/__init__.py"} & files
     if file.startswith("tests/handlers/"):
         yield from {file.removeprefix("tests/").replace("/test_", "/")} & files
+
+
+def _executed(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a module, except those below `if TYPE_CHECKING`."""
+    due = [tree]
+    while due:
+        node = due.pop()
+        yield node
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            due += node.orelse
+        else:
+            due += ast.iter_child_nodes(node)
 
 
 def _needed(test: str, graph: Graph) -> set[str]:
