@@ -11,8 +11,10 @@ from click.testing import CliRunner
 from structlog.testing import capture_logs
 
 from specd import _logs as logs
+from specd._applications import build
 from specd._cli.routes import routes
 from specd._pages.security import POLICY, policy_with
+from specd.errors import SettingsError
 from tests.specd.sample import Sample, Transport
 
 DOCUMENT = """
@@ -235,3 +237,28 @@ def test_optional_security_shows_who_calls(sample: Sample, monkeypatch: pytest.M
         for headers, name in (({}, None), ({"X-Key": "Ada"}, "Ada")):
             assert calls.get("/things/v1/things", headers=headers).json() == {"name": name}
         assert calls.get("/things/v1/things", headers={"X-Key": "Eve"}).status_code == 401
+
+
+STARTED = """
+    from specd.errors import SettingsError
+
+    class Check:
+        def __specd_start__(self, settings):
+            raise SettingsError("no secret")
+
+        def __call__(self, key):
+            return key
+
+    check_key = Check()
+"""
+
+
+def test_optional_security_is_started(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample.write("{name}/openapi.yaml", SECURED.replace("things.auth", "{name}.auth"))
+    sample.write("{name}/handlers.py", "def list_things(ctx):\n    return {}\n")
+    sample.write("{name}/auth.py", STARTED)
+    sample.write("wsgi.py", WSGI.replace("{project}", OPTIONAL.replace("things", "{name}", 1)))
+    monkeypatch.setenv("SPECD_DATA_DIR", str(sample.root / "var"))
+    project = sample.project()
+    with pytest.raises(SettingsError, match="no secret"):
+        build(project, project.services)

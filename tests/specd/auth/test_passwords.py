@@ -73,6 +73,7 @@ class TestNeedsRehash:
         ("x" * 21, None),
         ("x" * 21, CHEAP.hash("to be")),
     ],
+    ids=["wrong", "no user", "empty", "mark", "bcrypt", "long, no user", "long"],
 )
 def test_each_refusal_hashes_once(
     monkeypatch: pytest.MonkeyPatch, password: str, password_hash: str | None
@@ -89,6 +90,26 @@ def test_each_refusal_hashes_once(
     monkeypatch.setattr(CHEAP, "_hasher", SimpleNamespace(verify=noted))
     assert not CHEAP.verify(password, password_hash)
     assert hashed == [extract_parameters(LONGER.hash(""))]
+
+
+@pytest.mark.parametrize(
+    "password_hash",
+    [CHEAP.hash("to be")[:-5], "$argon2id$garbage", "$argon2id$\u00fc"],
+    ids=["cut", "garbage", "not ASCII"],
+)
+def test_damaged_hash_costs_as_much_as_a_wrong_password(
+    monkeypatch: pytest.MonkeyPatch, password_hash: str
+) -> None:
+    verified = []
+    verify = CHEAP._hasher.verify
+
+    def noted(stored: str, content: bytes) -> bool:
+        verified.append(stored)
+        return verify(stored, content)
+
+    monkeypatch.setattr(CHEAP, "_hasher", SimpleNamespace(verify=noted))
+    assert not CHEAP.verify("to be", password_hash)
+    assert verified == [password_hash, CHEAP._decoy]
 
 
 def test_few_passwords_are_hashed_together(monkeypatch: pytest.MonkeyPatch) -> None:
