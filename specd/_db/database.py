@@ -18,7 +18,6 @@ from sqlalchemy import (
     URL,
     Connection,
     Engine,
-    RootTransaction,
     create_engine,
     event,
     make_url,
@@ -363,7 +362,7 @@ class Database:
                 _write_pending(unit)
             session = unit.used_session
             if unit.used_connection is not None:
-                self._commit(unit.used_connection, unit.transaction)
+                self._commit(unit.used_connection)
         if session is not None:
             for call in session.info.get(_AFTER_COMMIT, ()):
                 call()
@@ -387,7 +386,10 @@ class Database:
                 info.pop(_HAS_BEGUN, None)
                 transaction.close()
 
-    def _commit(self, connection: Connection, transaction: RootTransaction) -> None:
+    def _commit(self, connection: Connection) -> None:
+        transaction = connection.get_transaction()
+        if transaction is None:  # another one is refused when it begins
+            raise TransactionHasEnded
         try:
             with self._committing(connection):
                 transaction.commit()

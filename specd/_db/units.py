@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, NoReturn, Self, cast
 
-from sqlalchemy import Connection, RootTransaction, event
+from sqlalchemy import Connection, event
 from sqlalchemy.orm import Session
 
 from specd._db.outages import is_refused_write
@@ -63,14 +63,13 @@ class Unit:
     them is first used and ends with the `with` block.
     """
 
-    __slots__ = ("_begun", "_connect", "_connected", "_connection", "_has_ended", "_session")
+    __slots__ = ("_connect", "_connected", "_connection", "_has_ended", "_session")
     is_read_only = False
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
         self._connected: AbstractContextManager[Connection] | None = None
         self._connection: Connection | None = None
-        self._begun: RootTransaction | None = None
         self._session: Session | None = None
         self._has_ended = False
 
@@ -83,7 +82,6 @@ class Unit:
             connected = self._connect()
             self._connection = connected.__enter__()
             self._connected = connected
-            self._begun = self._connection.get_transaction()
         return self._connection
 
     @property
@@ -97,16 +95,6 @@ class Unit:
     def used_connection(self) -> Connection | None:
         """The connection, or None if the unit was not used."""
         return self._connection
-
-    @property
-    def transaction(self) -> RootTransaction:
-        """Return the transaction of a unit that was used. Raise `TransactionHasEnded` if something
-        else has ended it.
-        """
-        connection, begun = self._connection, self._begun
-        if connection is None or begun is None or connection.get_transaction() is not begun:
-            raise TransactionHasEnded
-        return begun
 
     @property
     def used_session(self) -> Session | None:
