@@ -322,18 +322,17 @@ def _require_unique(columns: Sequence[Column[Any]]) -> None:
 
 
 def _type_of(column: Column[Any]) -> type:
-    if isinstance(column.type, UtcMs):
-        return UtcMs
-    its = column.type
-    if (
-        isinstance(its, String)
-        and not isinstance(its, Enum)
-        and not 0 < (its.length or 0) <= MAX_TEXT
-    ):
-        raise ValueError(f"{column}: a cursor has texts of at most {MAX_TEXT} characters")
-    if isinstance(column.type, Numeric) and column.type.asdecimal and column.type.scale is None:
-        raise ValueError(f"{column}: without a scale, SQLite rounds the numbers of a cursor")
-    kind: type = object if isinstance(column.type, Enum) else column.type.python_type
+    match column.type:
+        case UtcMs():
+            return UtcMs
+        case Enum():
+            kind: type = object
+        case String(length=length) if length is None or length > MAX_TEXT:
+            raise ValueError(f"{column}: a cursor has texts of at most {MAX_TEXT} characters")
+        case Numeric(asdecimal=True, scale=None):
+            raise ValueError(f"{column}: without a scale, SQLite rounds the numbers of a cursor")
+        case other:
+            kind = other.python_type
     if kind not in _CODECS:
         raise ValueError(f"{column}: no cursor has a value of the type {column.type!r}")
     return kind

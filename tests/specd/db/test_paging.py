@@ -149,6 +149,10 @@ def forward(
         assert found.previous_cursor is not None
 
 
+def column_of(kind: Any) -> Column[Any]:
+    return Table("other", MetaData(), Column("value", kind, nullable=False)).c.value
+
+
 class TestKeyset:
     @pytest.mark.parametrize("limit", [1, 7, 39, 40, 41])
     @pytest.mark.parametrize("name", ORDERS)
@@ -269,6 +273,9 @@ class TestKeyset:
             ((func.lower(Ticket.code), Ticket.id), "ordered by columns"),
             ((Ticket.id.desc().nulls_last(),), "ordered by columns"),
             (("id",), "ordered by columns"),
+            ((column_of(String), Ticket.id), "at most 500 characters"),
+            ((column_of(String(501)), Ticket.id), "at most 500 characters"),
+            ((column_of(Numeric), Ticket.id), "without a scale"),
         ],
     )
     def test_refuses_an_order_that_is_not_definite(
