@@ -11,9 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Connection,
     Select,
+    bindparam,
     case,
     func,
     literal,
@@ -23,6 +25,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from models.dialects import id_in
 from models.payment.checkpoints import BlockMark
@@ -30,11 +33,12 @@ from models.payment.lifecycle import PENDING, UNPAID
 from models.payment.tables import UNREAD, Invoice, Payment, PaymentMethod
 from models.ranges import IndexRange, without_index
 from models.rows import columns_of, read_rows, row_of
-from specd.db import UtcMs
+from specd.db import UtcMs, table_of
 
 _MONITORED = IndexRange([Invoice.chain_id], [Invoice.monitoring_ends_at])
 _EXPIRING = IndexRange([Invoice.chain_id], [Invoice.expires_at])
 READ_ANEW_AT_ONCE = 500
+_invoice = table_of(Invoice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,73 @@ _RECEIVER = (
 )
 
 
+# What each step of a watcher executes is built once here: building a statement takes longer than
+# executing it.
+_ITS_CHAIN = Invoice.chain_id == bindparam("its_chain")
+_JOINED = Invoice.catch_up_block.is_(None)
+_SINCE_MS = bindparam("since", type_=BigInteger)
+_TOKENS = (
+    select(PaymentMethod.token_address)
+    .where(
+        PaymentMethod.chain_id == bindparam("its_chain"),
+        select(Invoice.id)
+        .where(
+            _MONITORED.rows(bindparam("its_chain", type_=BigInteger), since=(_SINCE_MS,)),
+            without_index(Invoice.token_address) == PaymentMethod.token_address,
+        )
+        .exists(),
+    )
+    .distinct()
+    .order_by(PaymentMethod.token_address)
+)
+_AWAITED = (
+    # Literals, because otherwise neither database uses the partial indexes.
+    select(Invoice.id).where(_ITS_CHAIN, Invoice.status == literal(UNPAID, literal_execute=True)),
+    select(Payment.id).where(
+        Payment.chain_id == bindparam("its_chain"),
+        Payment.status == literal(PENDING, literal_execute=True),
+    ),
+    select(Invoice.id).where(_ITS_CHAIN, Invoice.catch_up_block.is_not(None)),
+    select(Invoice.id).where(_ITS_CHAIN, Invoice.reread_block.is_not(None)),
+)
+_IS_AWAITED = select(or_(*(each.exists() for each in _AWAITED)))
+_RECEIVERS = select(*_RECEIVER).where(
+    _ITS_CHAIN, Invoice.monitoring_ends_at >= bindparam("since"), _JOINED
+)
+
+
+def _newcomers(
+    next_block: InstrumentedAttribute[int | None], *, is_rereading: bool
+) -> Select[*tuple[Any, ...]]:
+    others = [
+        column
+        for column in columns_of(Newcomer, Invoice)
+        if column.key not in ("catch_up_block", "creation_time")
+    ]
+    return select(
+        *_RECEIVER,
+        next_block.label("catch_up_block"),
+        literal(is_rereading).label("is_rereading"),
+        *others,
+    ).where(_ITS_CHAIN, next_block.is_not(None))
+
+
+_NEWEST = (
+    _newcomers(Invoice.catch_up_block, is_rereading=False)
+    .order_by(Invoice.created_at.desc())
+    .limit(bindparam("at_once", type_=BigInteger))
+    .subquery()
+)
+_LOWEST = (
+    _newcomers(Invoice.reread_block, is_rereading=True)
+    .where(without_index(Invoice.catch_up_block).is_(None))
+    .order_by(Invoice.reread_block)
+    .limit(bindparam("at_once", type_=BigInteger))
+    .subquery()
+)
+_NEWCOMERS = union_all(select(_NEWEST), select(_LOWEST))
+
+
 def find_chains(reader: Connection) -> list[int]:
     """Return the chains of all payment methods."""
     return list(
@@ -103,34 +174,15 @@ def find_chains(reader: Connection) -> list[int]:
 
 def find_tokens(reader: Connection, chain_id: int, *, since: datetime) -> list[str]:
     """Return the tokens of the invoices on the chain that were monitored at `since`."""
-    waits = (
-        select(Invoice.id)
-        .where(
-            _MONITORED.rows(chain_id, since=(UtcMs.to_ms(since),)),
-            without_index(Invoice.token_address) == PaymentMethod.token_address,
-        )
-        .exists()
-    )
-    tokens = select(PaymentMethod.token_address).where(PaymentMethod.chain_id == chain_id, waits)
-    return list(reader.scalars(tokens.distinct().order_by(PaymentMethod.token_address)))
+    values = {"its_chain": chain_id, "since": UtcMs.to_ms(since)}
+    return list(reader.scalars(_TOKENS, values))
 
 
 def is_awaited(reader: Connection, chain_id: int) -> bool:
     """Return whether blocks of this chain matter now: an invoice is unpaid, a payment is not
     confirmed yet, or an invoice has blocks to catch up with or to read again.
     """
-    waits = (
-        # Literals, because otherwise neither database uses the partial indexes.
-        select(Invoice.id).where(
-            Invoice.chain_id == chain_id, Invoice.status == literal(UNPAID, literal_execute=True)
-        ),
-        select(Payment.id).where(
-            Payment.chain_id == chain_id, Payment.status == literal(PENDING, literal_execute=True)
-        ),
-        select(Invoice.id).where(Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None)),
-        select(Invoice.id).where(Invoice.chain_id == chain_id, Invoice.reread_block.is_not(None)),
-    )
-    return bool(reader.scalar(select(or_(*(each.exists() for each in waits)))))
+    return bool(reader.scalar(_IS_AWAITED, {"its_chain": chain_id}))
 
 
 def find_receivers(
@@ -143,12 +195,8 @@ def find_receivers(
     watcher therefore still reads that week for the invoices that were open in it. The index on
     monitoring_ends_at skips closed invoices.
     """
-    query = select(*_RECEIVER).where(
-        Invoice.chain_id == chain_id,
-        Invoice.monitoring_ends_at >= since,
-        Invoice.catch_up_block.is_(None),
-    )
-    return read_rows(Receiver, reader.execute(query.limit(limit)))
+    rows = reader.execute(_RECEIVERS.limit(limit), {"its_chain": chain_id, "since": since})
+    return read_rows(Receiver, rows)
 
 
 def match_receivers(
@@ -169,34 +217,8 @@ def find_newcomers(reader: Connection, chain_id: int, *, limit: int) -> list[New
     """Return the invoices that must catch up with the checkpoint, newest first, and those whose
     blocks are read again, lowest block first. There are up to `limit` of each.
     """
-    new = _newcomers(Invoice.catch_up_block, is_rereading=False).where(
-        Invoice.chain_id == chain_id, Invoice.catch_up_block.is_not(None)
-    )
-    again = _newcomers(Invoice.reread_block, is_rereading=True).where(
-        Invoice.chain_id == chain_id,
-        Invoice.reread_block.is_not(None),
-        without_index(Invoice.catch_up_block).is_(None),
-    )
-    newest = new.order_by(Invoice.created_at.desc()).limit(limit).subquery()
-    lowest = again.order_by(Invoice.reread_block).limit(limit).subquery()
-    rows = reader.execute(union_all(select(newest), select(lowest)))
+    rows = reader.execute(_NEWCOMERS, {"its_chain": chain_id, "at_once": limit})
     return [row_of(Newcomer, row, receiver=row_of(Receiver, row)) for row in rows]
-
-
-def _newcomers(
-    next_block: InstrumentedAttribute[int | None], *, is_rereading: bool
-) -> Select[*tuple[Any, ...]]:
-    others = [
-        column
-        for column in columns_of(Newcomer, Invoice)
-        if column.key not in ("catch_up_block", "creation_time")
-    ]
-    return select(
-        *_RECEIVER,
-        next_block.label("catch_up_block"),
-        literal(is_rereading).label("is_rereading"),
-        *others,
-    )
 
 
 def anchor(session: Session, anchors: Mapping[str, int]) -> None:
@@ -266,6 +288,32 @@ def send_back_to_start(session: Session, chain_id: int, *, since: datetime) -> N
     )
 
 
+def _reading_anew(
+    rereads: int, index: IndexRange, *conditions: ColumnElement[bool]
+) -> ReturningUpdate[str]:
+    """Return a statement that schedules a rescan of due invoices whose time on an index is before
+    `before_ms`, and returns their ids.
+    """
+    ended = index.rows(
+        bindparam("its_chain", type_=BigInteger),
+        before=(bindparam("before_ms", type_=BigInteger),),
+    )
+    some = select(Invoice.id).where(ended, _JOINED, *conditions).order_by(*index.ascending)
+    return (
+        update(_invoice)
+        .where(_invoice.c.id.in_(some.limit(READ_ANEW_AT_ONCE).scalar_subquery()))
+        .values(reread_block=func.coalesce(_invoice.c.creation_block + 1, UNREAD), rereads=rereads)
+        .returning(_invoice.c.id)
+    )
+
+
+# Literals, because otherwise neither database uses the partial indexes.
+_EXPIRED_ANEW = _reading_anew(
+    1, _EXPIRING, Invoice.status == literal(UNPAID, literal_execute=True), Invoice.rereads == 0
+)
+_ENDED_ANEW = _reading_anew(2, _MONITORED, Invoice.rereads < literal(2, literal_execute=True))
+
+
 def read_anew(
     session: Session, chain_id: int, *, expired_at: datetime, ended_at: datetime | None
 ) -> int:
@@ -276,34 +324,11 @@ def read_anew(
     `ended_at`, to all invoices whose monitoring ended before it; each call handles up to
     `READ_ANEW_AT_ONCE` of each. Meanwhile they are also read together with the others.
     """
-    start = func.coalesce(Invoice.creation_block + 1, UNREAD)
-    joined = Invoice.catch_up_block.is_(None)
-    due = [
-        (
-            1,
-            _EXPIRING,
-            _EXPIRING.rows(chain_id, before=(UtcMs.to_ms(expired_at),))
-            & joined
-            & (Invoice.status == literal(UNPAID, literal_execute=True))
-            & (Invoice.rereads == 0),
-        )
-    ]
-    if ended_at is not None:
-        over = _MONITORED.rows(chain_id, before=(UtcMs.to_ms(ended_at),))
-        # A literal, because otherwise neither database uses the partial index.
-        is_due = Invoice.rereads < literal(2, literal_execute=True)
-        due.append((2, _MONITORED, over & joined & is_due))
     sent = 0
-    for rereads, index, condition in due:
-        some = select(Invoice.id).where(condition).order_by(*index.ascending)
-        rows = session.execute(
-            update(Invoice)
-            .where(Invoice.id.in_(some.limit(READ_ANEW_AT_ONCE).scalar_subquery()))
-            .values(reread_block=start, rereads=rereads)
-            .returning(Invoice.id)
-            .execution_options(synchronize_session=False)
-        )
-        sent += len(rows.all())
+    for statement, before in ((_EXPIRED_ANEW, expired_at), (_ENDED_ANEW, ended_at)):
+        if before is not None:
+            values = {"its_chain": chain_id, "before_ms": UtcMs.to_ms(before)}
+            sent += len(session.execute(statement, values).all())
     return sent
 
 

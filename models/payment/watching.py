@@ -16,7 +16,7 @@ from datetime import datetime
 from itertools import count
 
 import structlog
-from sqlalchemy import Connection, func, literal, select, update
+from sqlalchemy import BigInteger, Connection, bindparam, func, literal, select, update
 from sqlalchemy.orm import Session
 
 from models.dialects import id_in
@@ -257,13 +257,35 @@ class PaidAbove:
     is_confirmed: bool
 
 
+_PAID_ABOVE = select(
+    Payment.block_number, Payment.block_hash, Payment.tx_hash, Payment.status
+).where(
+    Payment.chain_id == bindparam("its_chain"),
+    Payment.block_number > bindparam("number"),
+    Payment.status != ORPHANED,
+)
+# A literal, because otherwise neither database uses the partial index.
+_IS_PENDING = Payment.status == literal(PENDING, literal_execute=True)
+_HAS_PENDING = select(
+    select(Payment.id).where(Payment.chain_id == bindparam("its_chain"), _IS_PENDING).exists()
+)
+_HEAD_NUMBER = bindparam("head_number", type_=BigInteger)
+_MATURING = (
+    select(Payment.invoice_id)
+    .join(Invoice, Invoice.id == Payment.invoice_id)
+    .where(
+        Payment.chain_id == bindparam("its_chain"),
+        _IS_PENDING,
+        Invoice.catch_up_block.is_(None),
+        Payment.block_number <= _HEAD_NUMBER - Invoice.confirmations_required + 1,
+    )
+    .distinct()
+)
+
+
 def find_paid_above(reader: Connection, chain_id: int, number: int) -> list[PaidAbove]:
     """Return the payments that count in blocks above a number."""
-    rows = reader.execute(
-        select(Payment.block_number, Payment.block_hash, Payment.tx_hash, Payment.status).where(
-            Payment.chain_id == chain_id, Payment.block_number > number, Payment.status != ORPHANED
-        )
-    )
+    rows = reader.execute(_PAID_ABOVE, {"its_chain": chain_id, "number": number})
     return [PaidAbove(*row[:3], row.status == CONFIRMED) for row in rows]
 
 
@@ -310,29 +332,13 @@ def find_maturing(session: Session, chain_id: int, *, head_number: int) -> set[s
 
     The partial index of pending payments is read, so confirmed payments cost nothing.
     """
-    enough = Payment.block_number <= head_number - Invoice.confirmations_required + 1
-    rows = session.execute(
-        select(Payment.invoice_id)
-        .join(Invoice, Invoice.id == Payment.invoice_id)
-        .where(
-            Payment.chain_id == chain_id,
-            # A literal, because otherwise neither database uses the partial index.
-            Payment.status == literal(PENDING, literal_execute=True),
-            Invoice.catch_up_block.is_(None),
-            enough,
-        )
-        .distinct()
-    )
-    return set(rows.scalars())
+    values = {"its_chain": chain_id, "head_number": head_number}
+    return set(session.scalars(_MATURING, values))
 
 
 def has_pending(reader: Connection, chain_id: int) -> bool:
     """Return whether a payment waits for confirmations."""
-    pending = select(Payment.id).where(
-        Payment.chain_id == chain_id,
-        Payment.status == literal(PENDING, literal_execute=True),  # for the partial index
-    )
-    return bool(reader.scalar(select(pending.exists())))
+    return bool(reader.scalar(_HAS_PENDING, {"its_chain": chain_id}))
 
 
 def find_with_payments(session: Session, invoice_ids: Sequence[str]) -> set[str]:
