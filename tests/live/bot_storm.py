@@ -1,5 +1,6 @@
-"""Bots at addresses under fire: workers that die at every moment, receivers that fail at random.
-`scripts/webhook-storm` runs it at full size; test_bot_storm.py a slice of it.
+"""Bots with failing URLs: workers that are killed at any time, and receivers that fail at random.
+
+`scripts/webhook-storm` runs it at full size; test_bot_storm.py runs a part of it.
 """
 
 from __future__ import annotations
@@ -63,27 +64,27 @@ def _serve(url: str) -> None:
 
 
 def die_when_it_is_taken(url: str) -> None:
-    """Nothing is posted yet."""
+    """Before the post."""
     _serve_one(url, bot_webhooks, "find_request", _die)
 
 
 def die_when_it_is_answered(url: str) -> None:
-    """Nothing is written down yet."""
+    """Before the result is written."""
     _serve_one(url, answers, "settle", _die)
 
 
 def die_when_it_is_settled(url: str) -> None:
-    """Nothing is committed yet."""
+    """Before the commit."""
     _serve_one(url, answers, "settle", _then_die(answers.settle))
 
 
 def die_when_it_is_done(url: str) -> None:
-    """All is committed."""
+    """After the commit."""
     _serve_one(url, BotWebhooks, "_settle", _then_die(BotWebhooks._settle))
 
 
 def _serve_one(url: str, place: object, name: str, act: Callable[..., None]) -> None:
-    """A worker that takes one message, with another `name` in `place`."""
+    """Start a worker that claims one message and has another `name` in `place`."""
     with mock.patch.object(bot_webhooks, "AT_ONCE", 1), mock.patch.object(place, name, act):
         _serve(url)
 
@@ -109,7 +110,7 @@ MOMENTS = (
 
 
 class Town:
-    """Bots at a receiver, and Hamlet, who asks them."""
+    """Bots with a receiver, and Hamlet, who sends them messages."""
 
     def __init__(self, url: str, cast: Cast, port: int) -> None:
         self._cast = cast
@@ -132,7 +133,7 @@ class Town:
         return made
 
     def ask(self, bot_id: int) -> int:
-        """Hamlet writes to a bot; the id of the message."""
+        """Send a message to a bot as Hamlet and return its id."""
 
         def work(session: Session) -> int:
             hamlet = find_actor(session, self._cast.hamlet.id)
@@ -144,13 +145,13 @@ class Town:
         return self.database.run(work)
 
     def said(self) -> Counter[int]:
-        """The messages that the bots have answered, and how often."""
+        """Return the messages that the bots have answered, with the number of answers."""
         with self.database.reading() as reader:
             said = select(Message.content).where(Message.sender_id.in_(self.bots))
             return Counter(map(int, reader.execute(said).scalars()))
 
     def complaints(self) -> int:
-        """How often the owner was told that a bot gave no answer."""
+        """Return how many notices about missing answers the owner received."""
         with self.database.reading() as reader:
             told = select(func.count()).where(Message.sender_id == self._cast.notification_bot_id)
             return int(reader.execute(told).scalar_one())
@@ -160,12 +161,12 @@ class Town:
             return int(reader.execute(select(func.count(OutgoingDelivery.id))).scalar_one())
 
     def end_leases(self) -> None:
-        """What dead workers have taken is due."""
+        """Make due what stopped workers have claimed."""
         due = update(OutgoingDelivery).values(next_try_at=CLOCK.now())
         self.database.run(lambda session: session.execute(due))
 
     def wait(self, until: float) -> None:
-        """Until every message is answered, or none is for a while, or it is too late."""
+        """Wait until every message is answered, or none is for a while, or the time is over."""
         count, since = -1, time.monotonic()
         while (now := self.waiting()) and time.monotonic() < min(since + STALLED_S, until):
             if now != count:
@@ -177,7 +178,7 @@ class Town:
 
 
 class Echo:
-    """The bots: each says by which message it was asked."""
+    """The bots: each reply names the message that it belongs to."""
 
     def __init__(self) -> None:
         self.heard: list[int] = []
@@ -190,9 +191,11 @@ class Echo:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of the messages. `repeated`: requests beyond the first for a message, which
-    failed or whose worker died; `renamed`: those with another `webhook-id` than the first;
-    `doubled`: answers beyond the first; `complaints`: what the owner was told of in vain.
+    """The result of a storm.
+
+    `repeated`: requests beyond the first for a message, after a failure or the end of a worker;
+    `renamed`: those with another `webhook-id` than the first; `doubled`: answers beyond the first;
+    `complaints`: notices to the owner without a reason.
     """
 
     messages: int
@@ -209,8 +212,10 @@ def run_storm(
     url: str, cast: Cast, *, messages: int, workers: int, kill_every_s: float, seed: int,
     kill_for_s: float = math.inf,
 ) -> Report:  # fmt: skip
-    """Ask so many times while workers are killed. What a slow machine has not got answered under
-    fire after `kill_for_s` is answered undisturbed.
+    """Send messages while workers are killed.
+
+    Messages that a slow machine has not answered `kill_for_s` after the start are answered without
+    kills.
     """
     began = time.monotonic()
     with (
@@ -239,8 +244,10 @@ def run_storm(
 
 
 def run_moments(url: str, cast: Cast) -> dict[str, tuple[int, int]]:
-    """For each moment a worker that dies then, with a message of its own; another worker follows
-    them all. Moment -> how many requests and answers its message came to.
+    """For each moment, run a worker that ends at that moment, with a message for it, followed by
+    another worker.
+
+    Return the number of requests and answers for the message of each moment.
     """
     echo, asked = Echo(), {}
     with (

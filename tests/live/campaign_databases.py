@@ -1,4 +1,4 @@
-"""The databases of a campaign: of each kind that this machine has."""
+"""The databases of a campaign: one of each kind that this machine has."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from specd._db import migrate
 from tests.support.postgres import running_server
 
 _MEMORY = Path("/dev/shm")
-"""SQLite waits for the disk at each commit elsewhere."""
+"""SQLite waits for the disk at each commit in other folders."""
 KINDS = ("sqlite", "postgresql")
 
 
 def databases(service: str, *, only: str = "") -> Iterator[tuple[str, str]]:
-    """The name of each kind, and the URL of a migrated, empty database of the service."""
+    """Yield the name of each kind, and the URL of a migrated, empty database of the service."""
     for name, (url,) in several_databases(service, 1, only=only):
         yield name, url
 
@@ -25,8 +25,8 @@ def databases(service: str, *, only: str = "") -> Iterator[tuple[str, str]]:
 def several_databases(
     service: str, count: int, *, only: str = ""
 ) -> Iterator[tuple[str, list[str]]]:
-    """The name of each kind, and the URLs of so many migrated, empty databases of the service.
-    `only`: one of KINDS.
+    """Yield the name of each kind, and the URLs of `count` migrated, empty databases of the
+    service. `only` selects one of KINDS.
     """
     if only and only not in KINDS:
         raise SystemExit(f"{only} is none of {', '.join(KINDS)}")

@@ -1,7 +1,7 @@
-"""Secrets that are let loose in a running server, and a look for where they have flown to.
+"""Secrets that are used in a running server, and a search for them in its output and files.
 
-A canary is looked for as it is, and as it would be written in a URL, in JSON, in a Python repr, in
-base64 (at each of the three places it can begin in a longer text) and in hexadecimal.
+Each secret (canary) is searched unchanged, and as it would appear in a URL, in JSON, in a Python
+repr, in base64 (at each of the three possible offsets in a longer text) and in hexadecimal.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import httpx
 import orjson
 
 SHORTEST = 8
-"""A shorter text would be found where nobody has written it."""
+"""A shorter text would be found by chance."""
 
 
 def forms_of(value: str) -> set[bytes]:
-    """Every way in which a text may have been written."""
+    """Every encoding in which a text may have been written."""
     raw = value.encode()
     forms = {
         raw,
@@ -35,7 +35,7 @@ def forms_of(value: str) -> set[bytes]:
     }
     for offset in range(3):
         encoded = base64.b64encode(b"\0" * offset + raw)
-        # Letters at either end also depend on what stands before and after.
+        # The letters at both ends also depend on the adjacent text.
         middle = encoded[(0, 2, 3)[offset] :].rstrip(b"=")[
             : -1 if (offset + len(raw)) % 3 else None
         ]
@@ -44,14 +44,14 @@ def forms_of(value: str) -> set[bytes]:
 
 
 class Canaries:
-    """The secrets by their names."""
+    """The secrets by name."""
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
         self._forms: dict[bytes, str] = {}
 
     def plant(self, name: str, value: str) -> str:
-        """Look for this value from now on; returns it. One that is known keeps its name."""
+        """Search for this value from now on, and return it. A known value keeps its name."""
         assert len(value) >= SHORTEST, name
         if value not in self.values.values():
             self.values[name if name not in self.values else f"{name} {len(self.values)}"] = value
@@ -59,17 +59,17 @@ class Canaries:
         return value
 
     def one_of_each(self) -> list[str]:
-        """The first value of each name."""
+        """Return the first value of each name."""
         return [value for name, value in self.values.items() if not name[-1].isdigit()]
 
     def found_in(self, content: bytes) -> list[str]:
-        """Names of those that occur."""
+        """Return the names of the secrets in a text."""
         return sorted({name for form, name in self._forms.items() if form in content})
 
 
 @dataclass
 class Judge:
-    """Keeps every answer, and tells which of them showed a secret they had no reason to show."""
+    """Records every response, and reports those that contained an unexpected secret."""
 
     canaries: Canaries
     client: httpx.Client
@@ -79,7 +79,7 @@ class Judge:
     def send(
         self, method: str, path: str, *, shows: Collection[str] = (), **request: Any
     ) -> httpx.Response:
-        """One request; its answer may hold the values `shows`."""
+        """Send one request, whose response may contain the values `shows`."""
         headers = {"Host": self.host, **request.pop("headers", {})}
         response = self.client.request(method, path, headers=headers, **request)
         self.keep(f"{method} {path} -> {response.status_code}", response, shows)
@@ -90,7 +90,7 @@ class Judge:
         self.answers.append((what, head + b"\n" + response.content, frozenset(shows)))
 
     def told(self) -> list[str]:
-        """Answers with a secret in them, other than the ones they are for."""
+        """Return the responses with secrets that they may not contain."""
         found = []
         for what, content, shows in self.answers:
             for value in shows:

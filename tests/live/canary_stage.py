@@ -1,4 +1,4 @@
-"""A server, its workers and everybody they talk to, each with secrets that must not get out."""
+"""A server, its workers and their services, each with secrets that must not be disclosed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WORKER_STOP_S = 20.0
 
 @dataclass
 class Stage:
-    """What a test drives, and where to look afterwards."""
+    """The parts that a test uses, and the places that it searches afterwards."""
 
     canaries: Canaries
     judge: Judge
@@ -63,8 +63,9 @@ class Stage:
     stop: Callable[[], None]
 
     def specd(self, *words: str, shows: tuple[str, ...] = (), typed: str = "") -> str:
-        """Run a command as the operator, who types something; what it printed, which may show only
-        that.
+        """Run a command as the operator, with typed input.
+
+        Return its output, which may contain only the secret `shows`.
         """
         printed = StringIO()
         with (
@@ -91,7 +92,9 @@ class Stage:
 
     @contextmanager
     def without(self, url: str, table: str) -> Iterator[None]:
-        """While the table is away, whatever needs it fails in the middle."""
+        """Rename a table until the end of the block, so that everything that needs it fails in the
+        middle.
+        """
         engine = create_engine(make_url(url))
         try:
             with engine.begin() as connection:
@@ -103,7 +106,7 @@ class Stage:
             engine.dispose()
 
     def written(self) -> dict[str, bytes]:
-        """All that stays behind: every file of the data directory, every row of both databases."""
+        """Yield all remaining data: every file of the data directory and row of both databases."""
         places = {
             str(path.relative_to(self.data_dir)): path.read_bytes()
             for path in sorted(self.data_dir.rglob("*"))
@@ -121,7 +124,7 @@ class Stage:
 
 
 def rows_of(name: str, url: str) -> dict[str, bytes]:
-    """Each table as text: column, value; bytes as they are."""
+    """Yield each table as text with columns and values, and bytes unchanged."""
     places = {}
     engine = create_engine(make_url(url))
     with engine.connect() as connection:
@@ -138,7 +141,7 @@ def rows_of(name: str, url: str) -> dict[str, bytes]:
 
 
 class Spy:
-    """The vendor, with a note of every code and token it gives or is shown."""
+    """The vendor, which records every code and token that it issues or receives."""
 
     def __init__(self, vendor: LocalVendor, canaries: Canaries) -> None:
         self._vendor, self._canaries = vendor, canaries
@@ -156,7 +159,7 @@ class Spy:
 
 
 def answer_for_chain(request: Request) -> Reply:
-    """Says which chain it is; to all else that something is wrong."""
+    """Return the chain id, and an error for all other methods."""
     asked = request.document
     answer = {"jsonrpc": "2.0", "id": asked.get("id") if isinstance(asked, dict) else None}
     if isinstance(asked, dict) and asked.get("method") == "eth_chainId":
@@ -166,7 +169,7 @@ def answer_for_chain(request: Request) -> Reply:
 
 @contextmanager
 def open_stage(data_dir: Path, chat_url: str, payment_url: str, cast: Cast) -> Iterator[Stage]:
-    """Both services and all workers on two databases; each log at its most talkative."""
+    """Run both services and all workers on two databases, with the most verbose logs."""
     canaries = Canaries()
     payment = Database(payment_url)
     merchant = payment.run(lambda session: make_merchant(session, now=Clock().now()))
@@ -201,7 +204,7 @@ def open_stage(data_dir: Path, chat_url: str, payment_url: str, cast: Cast) -> I
             return server
 
         relay = LocalRelay(organization="acme", key=RELAY_KEY)
-        # A token that is over at once is refreshed with every call.
+        # A token that expires immediately is refreshed with every call.
         vendor = LocalVendor(client_id="acme", client_secret=CLIENT_SECRET, access_lifetime_s=2)
         relay_server, vendor_server = serve(relay), serve(Spy(vendor, canaries))
         chain_server = serve(answer_for_chain)
@@ -261,7 +264,7 @@ def open_stage(data_dir: Path, chat_url: str, payment_url: str, cast: Cast) -> I
 
 
 def with_password(url: str) -> str:
-    """A PostgreSQL URL with a password in it, which a server that trusts us does not look at."""
+    """Return a PostgreSQL URL with a password, which a server with trust authentication ignores."""
     made = make_url(url)
     if made.get_backend_name() == "postgresql":
         made = made.set(password=DATABASE_PASSWORD)

@@ -1,4 +1,4 @@
-"""What is done with secrets: each operation that handles one, as it should be and otherwise."""
+"""Uses of secrets: each operation that handles a secret, with valid and invalid requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def auth(member: Member) -> tuple[str, str]:
 
 
 def sign_in(stage: Stage) -> None:
-    """Keys for passwords and tokens; users with passwords made and changed."""
+    """Keys for passwords and tokens; users with new and changed passwords."""
     judge, cast, canaries = stage.judge, stage.cast, stage.canaries
     stage.specd("chat", "grant", "--realm", "acme.example", "--email", cast.iago.email,
                 "--create-users")  # fmt: skip
@@ -36,7 +36,7 @@ def sign_in(stage: Stage) -> None:
     )  # fmt: skip
     key = re.search(r'"api_key": ?"(\w+)"', told)
     assert key is not None
-    stage.judge.answers.pop()  # it is for showing this key, which nobody knew before
+    stage.judge.answers.pop()  # it returns this key, which was unknown before
     canaries.plant("API key of the operator's user", key[1])
     stage.specd("chat", "set-realm", "--realm", "acme.example", "jwt_algorithms=HS256",
                 "jwt_audience=",
@@ -72,7 +72,7 @@ def sign_in(stage: Stage) -> None:
 
 
 def change_email(stage: Stage) -> None:
-    """A link that is used, and one that no mail server takes."""
+    """A link that is used, and a link that no mail server accepts."""
     judge, othello, office = stage.judge, stage.cast.othello, stage.office
     asked = {"email": "moor@acme.example"}
     answer = judge.send("PATCH", f"{API}/settings", data=asked, auth=auth(othello))
@@ -103,7 +103,7 @@ def change_email(stage: Stage) -> None:
 
 
 def push(stage: Stage) -> None:
-    """A phone that is registered and notified, whatever the relay does."""
+    """A device that is registered and notified, whatever the relay does."""
     judge, hamlet = stage.judge, stage.cast.hamlet
     told = judge.send("POST", f"{API}/register_client_device", auth=auth(hamlet))
     device_id = told.json()["device_id"]
@@ -123,18 +123,18 @@ def push(stage: Stage) -> None:
 
 
 def call(stage: Stage) -> None:
-    """An authorization at the vendor with all that can go wrong, refreshed and withdrawn."""
+    """An authorization at the vendor with all possible failures, refreshed and revoked."""
     judge, hamlet = stage.judge, stage.cast.hamlet
     page = f"{API}/calls/vendor/register"
     for fault in (*FAULTS, "none"):
         given = judge.send("GET", page, auth=auth(hamlet))
         link = given.json()["url"].partition("?link=")[2]
         stage.canaries.plant("link to an authorization", link)
-        judge.answers.pop()  # it is for giving the person this link
+        judge.answers.pop()  # it returns this link to the user
         begun = judge.send("GET", page, params={"link": link})
         cookie = begun.headers["Set-Cookie"].partition(";")[0]
         stage.canaries.plant("browser of an authorization", cookie.partition("=")[2])
-        judge.answers.pop()  # it is for giving the browser this cookie
+        judge.answers.pop()  # it sets this cookie in the browser
         url = urlsplit(begun.json()["url"])
         form = dict(parse_qsl(url.query)) | {"login": "hamlet", "consent": "yes"}
         back = httpx.post(f"{stage.vendor_server.url}/oauth/authorize", data=form, trust_env=False)
@@ -167,7 +167,7 @@ def refresh_tokens(stage: Stage) -> int:
 
 
 def check_out(stage: Stage) -> None:
-    """A checkout session, whose address holds its token; also while no chain answers."""
+    """A checkout session, whose URL contains its token, also while no chain responds."""
     judge, key = stage.judge, stage.merchant.key
     bearer = {"Authorization": f"Bearer {key}"}
     order = {"external_order_id": "order-1", "attempt_no": 1, "amount": "12.5",
@@ -181,7 +181,7 @@ def check_out(stage: Stage) -> None:
         headers = bearer | {"Idempotency-Key": f"session-while-{fault}"}
         session = judge.send("POST", f"{path}/checkout-sessions", headers=headers)
     assert session.status_code == 201, session.text
-    judge.answers.pop()  # it is for telling this address
+    judge.answers.pop()  # it returns this URL
     url = str(session.json()["checkout_url"])
     token = stage.canaries.plant("checkout token", url.rpartition("/")[2])
     again = judge.send("POST", f"{path}/checkout-sessions", headers=headers, shows=[token])
@@ -192,7 +192,7 @@ def check_out(stage: Stage) -> None:
 
 
 def export(stage: Stage) -> None:
-    """Archives of all that may leave, one with consent, and the links they are fetched by."""
+    """All kinds of archives, one with consent, and the links for downloading them."""
     judge, owner = stage.judge, auth(stage.cast.cordelia)
     consent = {"allow_private_data_export": "true"}
     judge.send("PATCH", f"{API}/settings", data=consent, auth=auth(stage.cast.hamlet))
@@ -216,7 +216,7 @@ def export(stage: Stage) -> None:
 
 
 def fail_inside(stage: Stage) -> None:
-    """Faults that nobody foresaw, in the middle of what handles secrets."""
+    """Unforeseen faults while secrets are handled."""
     judge, cast = stage.judge, stage.cast
     failed = []
     with stage.without(stage.chat_url, "audit_log"):

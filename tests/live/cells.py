@@ -1,4 +1,4 @@
-"""HAProxy before two installations, with cells.cfg and the maps of docs/deploy/cluster."""
+"""HAProxy in front of two installations, with cells.cfg and the maps of docs/deploy/cluster."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.live.running_server import free_port
 
 CELLS = ("one", "two")
 NOTICES_S = 10.0
-"""How long HAProxy may take to notice that a server is there."""
+"""The time that HAProxy may need to detect a server."""
 Changes = Sequence[tuple[str, str]]
 
 
 def find_programs(*names: str) -> list[str]:
-    """Return the paths of programs. Skip the test where one is not installed."""
+    """Return the paths of programs. Skip the test if one is not installed."""
     found = {
         name: shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin") for name in names
     }
@@ -34,8 +34,10 @@ def find_programs(*names: str) -> list[str]:
 
 
 class Router:
-    """A context manager: HAProxy with cells.cfg. `ports` has the server of each cell, `hosts` and
-    `keys` have what is replaced in the maps. It speaks HTTP without TLS where `is_plain`.
+    """HAProxy with cells.cfg. A context manager.
+
+    `ports` has the server of each cell, `hosts` and `keys` have the replacements in the maps. It
+    uses HTTP without TLS if `is_plain`.
     """
 
     def __init__(
@@ -90,16 +92,16 @@ class Router:
         assert self._process.poll() is None, (self._folder / "haproxy.log").read_text()
         try:
             states = haproxy.servers(self.socket)
-        except OSError:  # the socket is not there, or nobody listens on it yet
+        except OSError:  # the socket does not exist, or HAProxy does not listen on it yet
             return False
         return all(states[cell, server] == "UP" for cell in CELLS for server in "ab")
 
     def ask(self, line: str) -> str:
-        """Return the answer to a line on HAProxy's socket."""
+        """Return the response to a line on HAProxy's socket."""
         return haproxy.ask(self.socket, line)
 
     def switch_command(self, host: str, cell: str) -> str:
-        """Return what docs/moving.md gives to `--switch-command`."""
+        """Return the value of `--switch-command` in docs/moving.md."""
         [socat] = find_programs("socat")
         line = f"set map {self.hosts} {host} {cell}"
         return f'echo "{line}" | {shlex.quote(socat)} - {shlex.quote(str(self.socket))}'

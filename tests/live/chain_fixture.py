@@ -1,11 +1,11 @@
 """A real local chain for tests: anvil on a free port with the token deployed.
 
-A test directory takes it up with `pytest_plugins` or by importing the fixtures into its conftest:
+A test directory uses it through `pytest_plugins`, or by importing the fixtures into its conftest:
 
     from tests.live.chain_fixture import anvil  # noqa: F401
 
-Each test gets a chain of its own (40 ms). Anvil is looked for as the product does: `SPECD_ANVIL`,
-PATH, node_modules; without it the tests are skipped and say so.
+Each test has a separate chain (40 ms). Anvil is searched for like in the product: `SPECD_ANVIL`,
+PATH, node_modules. Without it the tests are skipped with the reason.
 """
 
 from __future__ import annotations
@@ -30,48 +30,48 @@ NO_ANVIL = "anvil is not installed: set SPECD_ANVIL, or npm install @foundry-rs/
 
 
 class LocalChain(Testnet):
-    """`Testnet` that knows its URL, and pays in ways in which no demo does."""
+    """A `Testnet` with a URL and additional ways of paying."""
 
     def __init__(self, url: str, *, chain_id: int = CHAIN_ID) -> None:
         super().__init__(url, chain_id=chain_id)
         self.url = url
 
     def pay_native(self, to: str, wei: int) -> str:
-        """Send the chain's own coin, which no invoice takes."""
+        """Send the chain's native coin, which no invoice accepts."""
         return str(self.send({"to": to, "value": hex(wei)})["transactionHash"])
 
     def deploy_second_token(self) -> str:
-        """Another token of the same code: the wrong one for every invoice."""
+        """Deploy another token with the same code: the wrong one for every invoice."""
         return self.deploy(load_artifact("TestToken"))
 
     def deploy_payer_contract(self, atoms: int, *, token: str = TOKEN) -> str:
-        """A contract that holds `atoms` and can pay with them."""
+        """Deploy a contract that has `atoms` and can pay with them."""
         address = self.deploy(load_artifact("PayFromContract"))
         self.pay(address, atoms, token=token)
         return address
 
     def pay_by_contract(self, contract: str, to: str, atoms: int, *, token: str = TOKEN) -> str:
-        """Let the contract pay once; the sender of the transfer is the contract."""
+        """Pay once from the contract, which is the sender of the transfer."""
         data = self._encode("PayFromContract", "pay", [token, to, atoms])
         return str(self.send({"to": contract, "data": data})["transactionHash"])
 
     def pay_twice_by_contract(
         self, contract: str, to: str, first: int, second: int, *, token: str = TOKEN
     ) -> str:
-        """Let the contract pay twice in one transaction."""
+        """Pay twice from the contract in one transaction."""
         data = self._encode("PayFromContract", "payTwice", [token, to, first, second])
         return str(self.send({"to": contract, "data": data})["transactionHash"])
 
     def advance_clock(self, seconds: int) -> None:
-        """Let the next block's timestamp be `seconds` later than it would have been."""
+        """Increase the next block's timestamp by `seconds`."""
         self.call("evm_increaseTime", hex(seconds))
 
     def hold_blocks(self) -> None:
-        """Stop mining by itself: transactions wait in the pool until `mine`."""
+        """Disable automatic mining: transactions wait in the pool until `mine`."""
         self.call("evm_setAutomine", False)
 
     def resume_blocks(self) -> None:
-        """Mine every transaction at once again."""
+        """Mine every transaction immediately again."""
         self.call("evm_setAutomine", True)
 
     def raw_transactions_above(self, number: int) -> list[str]:
@@ -83,7 +83,7 @@ class LocalChain(Testnet):
         ]
 
     def set_next_timestamp(self, unix_s: int) -> None:
-        """The next block's timestamp; it must be later than the head's."""
+        """Set the next block's timestamp, which must be later than the head's."""
         self.call("evm_setNextBlockTimestamp", unix_s)
 
     def mine_within(self, count: int, *, block_seconds: int) -> int:
@@ -93,7 +93,7 @@ class LocalChain(Testnet):
 
 
 def wait_until_listening(process: subprocess.Popen[bytes], port: int, *, within_s: float) -> bool:
-    """Whether the process takes connections before it ends and before the deadline."""
+    """Return whether the process accepts connections before it ends and before the deadline."""
     deadline = time.monotonic() + within_s
     while process.poll() is None and time.monotonic() < deadline:
         with socket.socket() as probe:
@@ -103,12 +103,12 @@ def wait_until_listening(process: subprocess.Popen[bytes], port: int, *, within_
     return False
 
 
-# Read before any test tidies up the environment.
+# Read before tests change the environment.
 _NAMED_ANVIL = os.environ.get("SPECD_ANVIL", "")
 
 
 def find_anvil_or_skip() -> Path:
-    """The anvil binary; without one the test is skipped and says so."""
+    """The anvil binary. Skip the test without one."""
     binary = find_anvil(_NAMED_ANVIL)
     if binary is None:
         pytest.skip(NO_ANVIL)
@@ -119,7 +119,7 @@ def find_anvil_or_skip() -> Path:
 def running_anvil(
     *, state: Path | None = None, port: int | None = None, chain_id: int = CHAIN_ID
 ) -> Iterator[LocalChain]:
-    """Anvil with the token deployed (block 1); stopped at the end. Skips the test without anvil."""
+    """Run anvil with the token deployed (block 1) until the end. Skip the test without anvil."""
     binary = find_anvil_or_skip()
     for _ in range(5):
         chosen = port or free_port()
@@ -140,7 +140,7 @@ def running_anvil(
 
 @contextmanager
 def running_pyevm() -> Iterator[LocalChain]:
-    """The in-process chain with the token deployed. Skips the test without the extra `chain`."""
+    """The in-process chain with the token deployed. Skip the test without the extra `chain`."""
     pytest.importorskip("eth_tester", reason="eth-tester is not installed: the extra `chain`")
     served = PyEvmServed(free_port())
     chain = LocalChain(served.url)
@@ -153,7 +153,7 @@ def running_pyevm() -> Iterator[LocalChain]:
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """End the process, gently first."""
+    """End the process, first by SIGTERM."""
     process.terminate()
     try:
         process.communicate(timeout=5)
@@ -164,13 +164,13 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 @pytest.fixture
 def anvil() -> Iterator[LocalChain]:
-    """A fresh chain that mines every transaction at once and nothing else."""
+    """A new chain that mines every transaction immediately."""
     with running_anvil() as chain:
         yield chain
 
 
 @pytest.fixture
 def pyevm() -> Iterator[LocalChain]:
-    """The same from py-evm, which starts in a blink but has an EVM in Python."""
+    """The same from py-evm, which starts instantly but has an EVM in Python."""
     with running_pyevm() as chain:
         yield chain

@@ -1,4 +1,4 @@
-"""A collector of OpenTelemetry: takes spans by OTLP over HTTP, and keeps them."""
+"""An OpenTelemetry collector: receives spans by OTLP over HTTP, and stores them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KINDS = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT")
 
 @dataclass(frozen=True)
 class Span:
-    """One span; ids are hexadecimal. `process` is the name of the service that made it."""
+    """One span with hexadecimal ids. `process` is the name of the service that created it."""
 
     process: str
     name: str
@@ -25,7 +25,7 @@ class Span:
 
 
 class Collector(Receiver):
-    """`url` is what `OTEL_EXPORTER_OTLP_ENDPOINT` names."""
+    """`url` is the value of `OTEL_EXPORTER_OTLP_ENDPOINT`."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,9 +1,8 @@
-"""A day on /chat: two people in two Chromiums over a running server, one with the keyboard alone.
+"""A day on /chat: two users in two Chromiums with a running server, one with the keyboard alone.
 
-In between a page is reloaded, the server restarts, a connection is lost and a session is ended.
-Each task must be done. The console must say nothing, apart from the requests that the browser
-itself reports as failed while something is down or ended. Where axe-core is given, it must find
-nothing at each look.
+Meanwhile a page is reloaded, the server restarts, a connection is lost and a session is ended. Each
+step must succeed. The console must be empty, apart from requests that the browser reports as failed
+during outages. With axe-core, it must find nothing at each check.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ Task = Callable[["Mouse", "Keyboard", RunningServer, dict[str, str]], None]
 
 @dataclass
 class Day:
-    """What was done and found. `axe` is the source of axe-core; "" without it."""
+    """The completed steps and findings. `axe` is the source of axe-core, or ""."""
 
     axe: str
     done: list[str] = field(default_factory=list)
@@ -55,7 +54,7 @@ class Day:
     violations: list[str] = field(default_factory=list)
     console: list[str] = field(default_factory=list)
     expected: int = 0
-    """Failed requests that the browser reported while something was down or ended."""
+    """Failed requests that the browser reported during outages."""
     seconds: float = 0
 
     def describe(self) -> str:
@@ -68,7 +67,7 @@ class Day:
 
 
 class Person(Visitor):
-    """Somebody at a browser, of whose console the day keeps book."""
+    """A user at a browser, whose console is recorded."""
 
     email = ""
 
@@ -77,14 +76,14 @@ class Person(Visitor):
         self.day = day
 
     def look(self) -> None:
-        """Let axe-core look at what is on the page now."""
+        """Check the current page with axe-core."""
         if self.day.axe:
             self.browser.run(self.day.axe)
             self.day.looks += 1
             self.day.violations += self.browser.driver.execute_async_script(AXE)
 
     def book(self, *, is_down: bool) -> None:
-        """Take down what the console said."""
+        """Record the messages of the console."""
         for entry in self.browser.console_entries():
             if is_down and entry["source"] == "network":
                 self.day.expected += 1
@@ -142,7 +141,7 @@ class Mouse(Person):
         self.shows_messages()
 
     def open_topic(self, name: str) -> None:
-        """Go to a topic by its channel: a narrow window lists only topics that are unread."""
+        """Go to a topic by its channel, because a narrow window lists only unread topics."""
         self.go_to("#stage")
         self.see(".mark.topic a", name)
         [link, *_] = [e for e in self.browser.find_all(".mark.topic a") if name in e.text]
@@ -161,7 +160,7 @@ class Mouse(Person):
 
 
 class Keyboard(Person):
-    """Othello, who has no mouse: he goes on with Tab until he is there, and sees where he is."""
+    """Othello, who has no mouse: he presses Tab until the target has a visible focus."""
 
     email = OTHELLO
 
@@ -173,7 +172,7 @@ class Keyboard(Person):
         actions.key_down(modifier).send_keys(key).key_up(modifier).perform()
 
     def reach(self, selector: str, text: str = "", *, back: bool = False) -> None:
-        """Go to an element that matches, with that text in it."""
+        """Go to an element that matches the selector and contains the text."""
         is_there = (
             "const e = document.activeElement;"
             "return e.matches(arguments[0]) && e.innerText.includes(arguments[1])"
@@ -200,7 +199,7 @@ class Keyboard(Person):
         self.shows_messages()
 
     def open_menu(self, message: str) -> None:
-        """Open the menu of the last message that begins so, from the field below it."""
+        """Open the menu of the last message that begins with a text, from the field below it."""
         at = (
             "const e = document.activeElement; return e.matches('.menu > summary')"
             " && e.closest('.message').querySelector('.content').innerText.startsWith(arguments[0])"
@@ -230,7 +229,7 @@ class Keyboard(Person):
 
 
 def found_town(url: str) -> dict[str, str]:
-    """Make an organization of three in a migrated database. Return their keys by email."""
+    """Create an organization of three users in a migrated database. Return their keys by email."""
 
     def people(session: Session) -> dict[str, str]:
         now = Clock().now()
@@ -252,7 +251,7 @@ def found_town(url: str) -> dict[str, str]:
 
 @contextmanager
 def town(folder: Path) -> Iterator[tuple[RunningServer, dict[str, str]]]:
-    """A running server with an organization of three, and their keys by email."""
+    """A running server with an organization of three users, and their keys by email."""
     url = f"sqlite:///{folder / 'chat.db'}"
     migrate.upgrade(url, "chat")
     keys = found_town(url)
@@ -270,7 +269,7 @@ def live(
     axe: str = "",
     tasks: Sequence[Task] = (),
 ) -> Day:
-    """Live through the day, or through some of its tasks. Return what was done and found."""
+    """Run the day, or some of its steps. Return the completed steps and findings."""
     day, began = Day(axe), time.monotonic()
     for browser in browsers:
         browser.driver.delete_all_cookies()
@@ -305,7 +304,7 @@ def signs_in_by_keys(hamlet: Mouse, othello: Keyboard, server: RunningServer, ke
 
 
 def makes_a_channel(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
-    """Othello makes a channel."""
+    """Othello creates a channel."""
     othello.reach("#join")
     othello.press(Keys.ENTER)
     othello.see("#joining", "Join or create a channel")
@@ -316,7 +315,7 @@ def makes_a_channel(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) ->
 
 
 def begins_a_topic(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
-    """Othello begins a topic."""
+    """Othello starts a topic."""
     othello.reach("#topic", back=True)
     othello.press("watch")
     othello.reach("#content")
@@ -333,7 +332,7 @@ def signs_in(hamlet: Mouse, othello: Keyboard, server: RunningServer, keys: Any)
 
 
 def joins(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
-    """Hamlet joins the channel and reads what is there."""
+    """Hamlet joins the channel and reads it."""
     hamlet.click("#join")
     hamlet.browser.find("#channel-name").send_keys("stage")
     hamlet.click("#join-it")
@@ -343,7 +342,7 @@ def joins(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
 
 
 def mentions(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
-    """Hamlet answers, and completes a name with a click."""
+    """Hamlet replies, and completes a name with a click."""
     hamlet.write("Nay, answer me, @oth")
     hamlet.see("#completions [aria-selected=true]", "Othello")
     hamlet.look()
@@ -375,7 +374,7 @@ def picks_an_emoji(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> 
 
 
 def quotes(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
-    """Hamlet quotes and answers."""
+    """Hamlet quotes and replies."""
     hamlet.choose("Who is there?", ".quote")
     hamlet.browser.wait(lambda: "[said](" in hamlet.value("#content"), "the quote")
     hamlet.write("Long live the king!" + Keys.ENTER)
@@ -399,7 +398,7 @@ def stars(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
 
 
 def edits(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
-    """Othello edits a message of his."""
+    """Othello edits his message."""
     othello.reach("#content")
     othello.open_menu("Who is there?")
     othello.reach(".menu .edit")
@@ -415,7 +414,7 @@ def edits(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
 
 
 def reload(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
-    """Both reload the page, and are where they were."""
+    """Both reload the page, and see the same place again."""
     for person in (hamlet, othello):
         person.browser.driver.refresh()
         person.see("#place", "#stage > watch")
@@ -425,7 +424,7 @@ def reload(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
 
 
 def searches(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
-    """Othello searches, and goes to where it was said."""
+    """Othello searches, and goes to a result."""
     if othello.browser.find(".back").is_displayed():
         othello.reach(".back", back=True)
         othello.press(Keys.ENTER)
@@ -457,7 +456,7 @@ def writes_directly(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) ->
 
 
 def answers_directly(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
-    """Hamlet sees that it is unread, reads and answers."""
+    """Hamlet sees the unread message, reads it and replies."""
     hamlet.browser.wait(lambda: hamlet.browser.driver.title.startswith("(1)"), "the count")
     hamlet.go_to("Othello")
     hamlet.see(".message .content", "A word in private.")
@@ -466,7 +465,7 @@ def answers_directly(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -
 
 
 def restart(hamlet: Mouse, othello: Keyboard, server: RunningServer, keys: Any) -> None:
-    """The server restarts, and they go on."""
+    """The server restarts, and both pages continue."""
     server.stop()
     for person in (hamlet, othello):
         person.see("#offline", "The connection is lost.")
@@ -480,7 +479,7 @@ def restart(hamlet: Mouse, othello: Keyboard, server: RunningServer, keys: Any) 
 
 
 def loses_the_connection(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
-    """Othello loses the connection, keeps what he wrote and sends it later."""
+    """Othello loses the connection, and sends his text later."""
     othello.reach("#content")
     othello.browser.connect(is_connected=False)
     othello.press("I was away.", Keys.ENTER)
@@ -497,7 +496,7 @@ def loses_the_connection(hamlet: Mouse, othello: Keyboard, server: Any, keys: An
 
 
 def asks(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
-    """Hamlet asks with a poll."""
+    """Hamlet creates a poll."""
     hamlet.write("/poll To be?" + Keys.SHIFT + Keys.ENTER + Keys.NULL + "Yes")
     hamlet.write(Keys.SHIFT + Keys.ENTER + Keys.NULL + "No" + Keys.ENTER)
     othello.see(".poll strong", "To be?")
@@ -512,7 +511,7 @@ def votes(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
 
 
 def deletes(hamlet: Mouse, othello: Keyboard, server: Any, keys: Any) -> None:
-    """Othello deletes a message of his."""
+    """Othello deletes his message."""
     othello.reach("#content")
     othello.open_menu("I was away.")
     othello.reach(".menu .delete")
@@ -554,7 +553,7 @@ def ends_sessions(hamlet: Mouse, othello: Keyboard, server: RunningServer, keys:
 
 
 def is_signed_out(hamlet: Mouse, othello: Keyboard, server: RunningServer, keys: Any) -> None:
-    """Hamlet's key is renewed elsewhere: he is told, and a reload does not sign him in."""
+    """Hamlet's key is renewed elsewhere: the page reports it, and a reload does not sign him in."""
     renewed = httpx.post(
         f"{server.url}/api/v1/users/me/api_key/regenerate", auth=(HAMLET, keys[HAMLET])
     )
@@ -577,10 +576,10 @@ SOME = (
     signs_in_by_keys, makes_a_channel, begins_a_topic, signs_in, joins, mentions, reacts, edits,
     reload, ends_sessions, is_signed_out,
 )  # fmt: skip
-"""What takes a quarter of the time."""
+"""The steps that take a quarter of the time."""
 WITH_FAILURES = {restart, loses_the_connection, is_signed_out}
 
 
 def missing() -> list[str]:
-    """The programs that are not installed."""
+    """Return the programs that are not installed."""
     return [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]

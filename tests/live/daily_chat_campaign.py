@@ -1,6 +1,6 @@
 """Days on /chat at two widths, light and dark: python -m tests.live.daily_chat_campaign [AXE].
 
-AXE is the file axe.min.js of axe-core; without it nobody looks for what is hard to reach or read.
+AXE is the file axe.min.js of axe-core, without which accessibility is not checked.
 """
 
 import sys

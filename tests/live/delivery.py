@@ -1,5 +1,6 @@
-"""Scheduled delivery under fire: workers that are killed all the time, and senders who change their
-minds at the last moment. `scripts/delivery` runs it at full size; test_delivery.py a slice of it.
+"""Scheduled delivery with killed workers, and with senders who change messages at the last moment.
+
+`scripts/delivery` runs it at full size; test_delivery.py runs a part of it.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ KINDS = ("delete", "put off", "rewrite")
 PRELOADED = [
     f"tests.live.{name}" for name in ("bot_storm", "delivery", "topic_deletion", "webhook_storm")
 ]
-"""What the one fork server of a test process imports: what the first storm asks of it is what every
-later one gets.
+"""The imports of the test process's only fork server: the first storm determines them for all later
+ones.
 """
 SUBSCRIBERS = 2
 
@@ -55,9 +56,9 @@ def run_worker(url: str) -> None:
 
 
 class Workers:
-    """Processes of the worker; one is SIGKILLed every `kill_every_s` and another takes its place.
+    """Processes of the worker, of which one is killed every `kill_every_s` and replaced.
 
-    They are forked from a process that has imported everything and opened nothing, for a worker
+    They are forked from a process that has imported everything and opened nothing, because a worker
     that lives less than a second must not spend it on imports.
     """
 
@@ -87,7 +88,7 @@ class Workers:
         return self
 
     def spare(self) -> None:
-        """Kill nobody any more."""
+        """Stop killing."""
         self._stopped.set()
         self._thread.join()
 
@@ -95,7 +96,7 @@ class Workers:
         assert self._has_killed.wait(60)
 
     def wait(self) -> list[int]:
-        """Until all have ended by themselves, but not for ever; how they did."""
+        """Wait until all have ended by themselves, within a time limit. Return how they ended."""
         for process in self._living:
             process.join(60)
         return [process.exitcode for process in self._living]
@@ -124,7 +125,7 @@ class Workers:
 
 
 def fill(database: Database, cast: Cast, times: list[datetime]) -> list[int]:
-    """Hamlet's messages to a channel of two, one for each time; their ids."""
+    """Schedule messages of Hamlet's to a channel of two, one for each time. Return their ids."""
 
     def work(session: Session) -> list[int]:
         people = (cast.hamlet, cast.othello)
@@ -152,9 +153,10 @@ def fill(database: Database, cast: Cast, times: list[datetime]) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of the messages. `spared`: those still pending when the killing stopped, which
-    then went out undisturbed. `torn`: messages without all copies, or rows and events that do not
-    agree with them.
+    """The result of a delivery.
+
+    `spared`: messages that were pending at the end of the killing, and were sent without kills.
+    `torn`: messages without all copies, or with inconsistent rows and events.
     """
 
     messages: int
@@ -181,8 +183,10 @@ def run_delivery(
     kill_for_s: float = 180,
     deadline_s: float = 500,
 ) -> Report:
-    """Deliver messages that become due over `spread_s` seconds from two seconds on. What slow
-    machines have not sent under fire after `kill_for_s` goes out undisturbed: none may be lost.
+    """Deliver messages that become due over `spread_s` seconds, beginning in two seconds.
+
+    Messages that a slow machine has not sent after `kill_for_s` are sent without kills. None may be
+    lost.
     """
     database = Database(url)
     began = CLOCK.now() + timedelta(seconds=2)
@@ -234,7 +238,7 @@ def _judge(database: Database, ids: list[int], kills: int, spared: int, seconds:
         )
         events = select(func.count()).where(Event.type == "scheduled_messages")
         removals = int(reader.execute(events).scalar_one())
-    # By content, which the workers copy: not by the column whose uniqueness would hide a fault.
+    # By content, which the workers copy. The column whose uniqueness is tested would hide a fault.
     contents = Counter(row.content for row in sent)
     late = [(row.sent_at - rows[row.scheduled_message_id].scheduled_at) for row in sent]
     lateness = sorted(each.total_seconds() for each in late) or [float("nan")]
@@ -256,7 +260,7 @@ def _judge(database: Database, ids: list[int], kills: int, spared: int, seconds:
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """One change against one delivery: was it accepted, and what was sent?"""
+    """One change with one delivery: whether the change was accepted, and what was sent."""
 
     kind: str
     accepted: bool
@@ -270,13 +274,13 @@ class Race:
 
 
 def run_races(url: str, cast: Cast, *, races: int, workers: int, seed: int) -> list[Race]:
-    """Change each message at the very moment when it is due."""
+    """Change each message at the moment when it is due."""
     database = Database(url)
     chance = random.Random(seed)
     began = CLOCK.now() + timedelta(seconds=3)
     times = [began + timedelta(seconds=0.05 * n) for n in range(races)]
     ids = fill(database, cast, times)
-    # The worker looks every quarter of a second: the change comes somewhere within.
+    # The worker polls every quarter of a second, so the change happens somewhere in between.
     moments = [at + timedelta(seconds=chance.uniform(-0.02, 0.3)) for at in times]
     kinds = [KINDS[n % len(KINDS)] for n in range(races)]
     with Workers(url, workers, None, seed), ThreadPoolExecutor(4) as pool:

@@ -1,4 +1,4 @@
-"""`scripts/delivery`: the whole campaign on both databases; exits 1 when anything is wrong."""
+"""`scripts/delivery`: the full campaign on both databases. Exits with 1 if anything is wrong."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def make_database(url: str) -> Cast:
 
 
 def campaign(urls: list[str], *, messages: int, races: int) -> bool:
-    """All three parts, each on a database of its own; whether all held."""
+    """Run all three parts, each on a separate database. Return whether all succeeded."""
     killed, quiet, raced = urls
     report = run_delivery(
         killed, make_database(killed), messages=messages, workers=3, spread_s=messages / 250,

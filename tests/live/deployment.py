@@ -1,4 +1,4 @@
-"""The files of docs/deploy as they stand, with other places for what is not here."""
+"""The files of docs/deploy, with replaced addresses of services that this machine does not have."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _VARIABLE = re.compile(r"\$\{(\w+)(?::([?-])([^}]*))?\}")
 
 
 def environment_of_units(places: Mapping[str, str]) -> dict[str, str]:
-    """`specd.env` with the lines for several machines; `places` stand for values that are not here.
+    """Return `specd.env` with the lines for several machines. `places` replaces values for this
+    machine.
 
     Each of `places` must be a line of the file.
     """
@@ -39,8 +40,9 @@ def environment_of_units(places: Mapping[str, str]) -> dict[str, str]:
 def environment_of_containers(
     service: str, given: Mapping[str, str], places: Mapping[str, str]
 ) -> dict[str, str]:
-    """What compose.yaml gives one service whose operator gives these variables. A secret is the
-    file that the operator names, where the container has a copy of it.
+    """Return the environment of a service in compose.yaml for an operator's variables.
+
+    A secret is the operator's file, of which the container has a copy.
     """
     everything = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     composed = everything["services"][service]
@@ -69,7 +71,7 @@ def placed(found: dict[str, str], places: Mapping[str, str]) -> dict[str, str]:
 
 
 def has_ipv6() -> bool:
-    """Return whether the loopback of this machine has an address of IPv6."""
+    """Return whether the loopback interface of this machine has an IPv6 address."""
     try:
         with socket.create_server(("::1", 0), family=socket.AF_INET6):
             return True
@@ -78,7 +80,7 @@ def has_ipv6() -> bool:
 
 
 class _Proxy:
-    """A proxy with our configuration in front of two servers; a context manager."""
+    """A proxy with our configuration in front of two servers. A context manager."""
 
     port: int
     plain_port: int
@@ -116,7 +118,7 @@ class Nginx(_Proxy):
         folder.mkdir()
         certificate, key = _write_certificate(folder)
         self.certificate = certificate
-        # Without IPv6 on this machine another address of the loopback stands for it.
+        # Without IPv6 on this machine another loopback address replaces it.
         six = self.six = "[::1]" if has_ipv6() else "127.0.0.66"
         text = (DEPLOY / "nginx.conf").read_text()
         for there, here in (
@@ -141,7 +143,7 @@ class Nginx(_Proxy):
                          "-e", "stderr", "-g", f"daemon off; {user}"]  # fmt: skip
 
     def client(self, address: str = "127.0.0.1", name: str = NAME) -> httpx.Client:
-        """Somebody at another address of the loopback, who trusts our certificate alone."""
+        """A client at another loopback address, which trusts only our certificate."""
         trusted = httpx.create_ssl_context(str(self.certificate))
         return _Client(
             name,
@@ -185,7 +187,7 @@ class Caddy(_Proxy):
         self._environment = dict.fromkeys(homes, str(folder))
 
     def client(self) -> httpx.Client:
-        """Somebody who trusts our certificate alone."""
+        """A client that trusts only our certificate."""
         trusted = httpx.create_ssl_context(str(self.certificate))
         base_url = f"https://127.0.0.1:{self.port}"
         options = {"verify": trusted, "base_url": base_url, "headers": {"Host": NAME}}

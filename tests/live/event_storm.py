@@ -1,7 +1,6 @@
-"""Events under fire: writers, and readers of their own queues, at a server whose processes keep
-dying.
+"""Events with writers and readers on separate queues, at a server whose processes are killed.
 
-`scripts/event-storm` runs it at full size; tests/live/test_event_storm.py a slice of it.
+`scripts/event-storm` runs it at full size; tests/live/test_event_storm.py runs a part of it.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from tests.support.chat.people import SECRET, Cast, Member, make_cast
 from tests.support.chat.queues import open_queue_of
 
 PATIENCE_S = 2400.0
-"""How long clients insist; a busy machine may start processes more slowly than they are killed."""
+"""How long clients retry. A busy machine may start processes more slowly than they are killed."""
 POLL_S = 70.0
 
 
 @dataclass
 class Reader:
-    """One client with a queue of its own, and what it has been told."""
+    """One client with its queue and the received events."""
 
     member: Member
     queue_id: str
@@ -42,7 +41,7 @@ class Reader:
     refusals: list[str] = field(default_factory=list)
 
     def note(self, answer: httpx.Response) -> bool:
-        """Note what a poll was answered. Return whether to poll again at once."""
+        """Record the response to a poll. Return whether to poll again immediately."""
         if answer.status_code == 400:
             self.refusals.append(answer.text)
         if answer.status_code != 200:
@@ -57,7 +56,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Storm:
-    """What came of it. `sent`: ids of messages that were acknowledged."""
+    """The result of a storm. `sent`: ids of acknowledged messages."""
 
     sent: frozenset[int]
     readers: list[Reader]
@@ -65,7 +64,7 @@ class Storm:
     seconds: float
 
     def faults(self) -> list[str]:
-        """Whatever a reader was told wrongly; empty when nothing was lost or doubled."""
+        """Return all errors of the readers. It is empty if nothing was lost or doubled."""
         found = []
         order = self.readers[0].message_ids
         for number, reader in enumerate(self.readers):
@@ -95,8 +94,9 @@ def run_storm(
     kill_server_after_s: float | None = None,
     held: int = 0,
 ) -> Storm:
-    """`writers` send `messages` each, while `readers` poll, on a migrated, empty chat database.
-    Beside them, each of the senders who take their time sends `held` messages (PostgreSQL only).
+    """Let `writers` send `messages` each while `readers` poll, on a migrated, empty chat database.
+
+    In addition, each sender with slow transactions sends `held` messages (PostgreSQL only).
     """
     database = Database(url)
     now = Clock().now()
@@ -133,7 +133,7 @@ ONLY = frozenset({"message"})
 
 
 class _Fire:
-    """Kills processes, and once the whole server, which is started again at its port."""
+    """Kills processes, and once the complete server, which is restarted at its port."""
 
     def __init__(
         self, server: RunningServer, start: Any, every_s: float, whole_after_s: float | None
@@ -226,7 +226,7 @@ async def _write(
 
 
 async def _read(client: httpx.AsyncClient, reader: Reader, total: int, deadline: float) -> None:
-    """Poll until all messages of the storm have come, as a client does."""
+    """Poll until all messages of the storm have arrived, as a client does."""
     while len(reader.message_ids) < total and time.monotonic() < deadline:
         query: dict[str, Any] = {
             "queue_id": reader.queue_id,

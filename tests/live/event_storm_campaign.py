@@ -1,5 +1,6 @@
-"""`scripts/event-storm`: the storm of events at full size on both databases; exits 1 when anything
-is lost, doubled or out of order.
+"""`scripts/event-storm`: the storm of events at full size on both databases.
+
+Exits with 1 if anything is lost, doubled or out of order.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from tests.live.event_storm import run_storm
 from tests.live.held_transactions import HeldTransactions
 
 HELD = 15
-"""Messages of each sender who holds transactions open for up to five seconds."""
+"""Messages of each sender that keeps transactions open for up to five seconds."""
 
 
 def main(argv: list[str]) -> int:

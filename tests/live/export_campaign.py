@@ -1,6 +1,7 @@
-"""`scripts/export`: the whole campaign on both databases; exits 1 when anything is wrong.
+"""`scripts/export`: the complete campaign on both databases. Exits with 1 if anything is wrong.
 
-The time of other requests is printed beside its bound and not judged: it needs a quiet machine.
+The time of other requests is printed next to its limit without a check, because it needs an idle
+machine.
 """
 
 from __future__ import annotations

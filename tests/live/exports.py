@@ -1,6 +1,6 @@
-"""Exports of a large organization under fire: workers that are killed, memory, other requests.
+"""Exports of a large organization with killed workers, memory limits and concurrent requests.
 
-`scripts/export` runs it at full size; test_export.py a slice of it.
+`scripts/export` runs it at full size; test_export.py runs a part of it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def working(url: str, folder: Path) -> Iterator[Any]:
 
 
 def memory_kib(pid: int, line: str) -> int:
-    """`VmRSS` (now) or `VmHWM` (the most there ever was) of a process."""
+    """Return `VmRSS` (current memory) or `VmHWM` (peak memory) of a process."""
     for text in Path(f"/proc/{pid}/status").read_text().splitlines():
         if text.startswith(line):
             return int(text.split()[1])
@@ -97,7 +97,7 @@ class Owner:
         return int(self.ask("POST", "/export/realm", data={"export_type": export_type})["id"])
 
     def latencies_ms(self, until: Callable[[], bool]) -> list[float]:
-        """Of one GET /users/me after the other; `until` is asked once a second."""
+        """Return the times of consecutive GET /users/me. `until` is called once a second."""
         took: list[float] = []
         asked_at = time.monotonic()
         while True:
@@ -110,7 +110,7 @@ class Owner:
                     return took
 
     def download(self, export_id: int, target: Path) -> str:
-        """SHA-256 of the archive, fetched in two parts, each by a link of its own."""
+        """Return the SHA-256 of the archive, fetched in two parts with separate links."""
 
         def link() -> str:
             (url,) = [each["export_url"] for each in self.exports() if each["id"] == export_id]
@@ -130,7 +130,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`wrong`: what was not as it must be. Memory in MiB, times in ms."""
+    """`wrong`: violated expectations. Memory in MiB, times in ms."""
 
     messages: int
     rows: int
@@ -145,7 +145,7 @@ class Report:
 
 
 def campaign(url: str, directory: Path, *, messages: int, kills: int, seed: int = 7) -> Report:
-    """Load a realm, export all of it while others ask, then export under SIGKILL."""
+    """Load a realm, export it during other requests, then export while workers are killed."""
     migrate.upgrade(url, "chat")
     bench.fill(url, bench.found(url), messages)
     database = Database(url)
@@ -163,7 +163,7 @@ def campaign(url: str, directory: Path, *, messages: int, kills: int, seed: int 
         owner = Owner(server, key)
         clean = _measure(owner, url, directory, database, wrong)
         print(clean, wrong, flush=True)
-        # A public export has the messages only.
+        # A public export contains only the messages.
         run_s = clean["seconds"] * messages / clean["rows"]
         killed = _kill(owner, url, directory, database, kills, run_s, seed, wrong)
     with database.reading() as reader:
@@ -208,7 +208,7 @@ def _measure(
         wrong.append("the download is not the archive")
     manifest = verify_archive(downloaded)
     rows = {file["name"].removesuffix(".jsonl"): file["rows"] for file in manifest["files"]}
-    # One message is the notice of the export itself, sent when the archive was whole.
+    # One message is the notice about the export, sent when the archive was complete.
     counted["message"] -= 1
     counted["user_message"] -= counted["user_message"] - rows["user_message"] == 2 and 2
     wrong += [name for name, count in counted.items() if rows[name] != count]
@@ -226,7 +226,7 @@ def _measure(
 
 
 def _message_ids(path: Path) -> int:
-    """How many messages there are, each with a greater id than the one before; else -1."""
+    """Return the number of messages, or -1 if the ids do not ascend."""
     count = last = 0
     with zipfile.ZipFile(path) as archive, archive.open("message.jsonl") as lines:
         for line in lines:
@@ -241,7 +241,9 @@ def _kill(
     owner: Owner, url: str, directory: Path, database: Database, kills: int, seconds: float,
     seed: int, wrong: list[str],
 ) -> int:  # fmt: skip
-    """SIGKILL at random moments of a run, four times an export: the fifth attempt is the last."""
+    """Kill workers at random times of a run, four times for each export: the fifth attempt is the
+    last.
+    """
     chance, folder, done = random.Random(seed), directory / "exports", 0
     while done < kills:
         export_id = owner.request("public")
@@ -257,14 +259,14 @@ def _kill(
             while owner.is_pending(export_id) and time.monotonic() < deadline:
                 time.sleep(0.1)
             while len(list(folder.iterdir())) > _kept(database) and time.monotonic() < deadline:
-                time.sleep(0.1)  # the sweep comes every ten seconds
+                time.sleep(0.1)  # the sweep runs every ten seconds
         if not judge(database, folder, export_id, wrong):
             wrong.append(f"export {export_id} never came to its end")
     return done
 
 
 def end_leases(session: Session) -> None:
-    """A minute has passed: what the dead had taken may be taken again."""
+    """Let a minute pass, after which the claims of killed workers have expired."""
     started = update(DataExport).where(DataExport.state == "started")
     session.execute(started.values(next_try_at=CLOCK.now()))
 
@@ -276,7 +278,7 @@ def _kept(database: Database) -> int:
 
 
 def judge(database: Database, folder: Path, export_id: int, wrong: list[str]) -> bool:
-    """Has it succeeded? If it says so, its archive must be whole."""
+    """Return whether it has succeeded. The archive of a successful export must be complete."""
     with database.reading() as reader:
         row = reader.execute(select(DataExport).where(DataExport.id == export_id)).one()
     if row.state != "succeeded":

@@ -1,6 +1,6 @@
-"""Idempotency and cancellation under fire, against a real server whose workers keep dying.
+"""Idempotency and cancellation against a real server whose workers are killed.
 
-`scripts/fire` runs it at full size; tests/live/test_fire.py a slice of it.
+`scripts/fire` runs it at full size; tests/live/test_fire.py runs a part of it.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from workers.chain_watcher import ChainWatcher
 
 RETRY = (409, 503)
 PATIENCE_S = 300
-"""How long a client insists. A busy machine may start workers more slowly than they are killed."""
+"""How long a client retries. A busy machine may start workers more slowly than they are killed."""
 
 
 @dataclass
 class Answers:
-    """What the copies of one key were told."""
+    """The responses to the copies of one key."""
 
     bodies: set[bytes] = field(default_factory=set)
     statuses: Counter[int] = field(default_factory=Counter)
@@ -47,7 +47,7 @@ class Answers:
 
 
 class Killer:
-    """SIGKILLs a random worker every `every_s` seconds until it is stopped."""
+    """Kills a random worker every `every_s` seconds until it is stopped."""
 
     def __init__(self, server: RunningServer, every_s: float, seed: int) -> None:
         self._server = server
@@ -79,7 +79,7 @@ class Killer:
 async def _insist(
     client: httpx.AsyncClient, url: str, answers: Answers, *, deadline_s: float, **request: Any
 ) -> None:
-    """Send one request until it is answered for good, as a merchant's backend would."""
+    """Send one request until it has a final response, as a merchant's backend does."""
     deadline = time.monotonic() + deadline_s
     while time.monotonic() < deadline:
         try:
@@ -100,7 +100,10 @@ async def _insist(
 async def storm(
     url: str, key: str, *, keys: int, copies: int, method: str, at_once: int = 4
 ) -> list[Answers]:
-    """`keys` idempotency keys, each sent by `copies` clients at once; the answers by key."""
+    """Send `keys` idempotency keys, each from `copies` clients simultaneously.
+
+    Return the responses by key.
+    """
     results = [Answers() for _ in range(keys)]
     turn = asyncio.Semaphore(at_once)
     limits = httpx.Limits(max_connections=at_once * copies, max_keepalive_connections=None)
@@ -139,7 +142,7 @@ async def storm(
 
 @dataclass(frozen=True)
 class Race:
-    """How one race of a cancellation against a payment ended."""
+    """The result of one race between a cancellation and a payment."""
 
     cancel_status: int
     status: str
@@ -147,14 +150,14 @@ class Race:
 
     @property
     def consistent(self) -> bool:
-        """Exactly one side won, and the invoice says which."""
+        """Return whether exactly one side won, and the invoice agrees."""
         if self.cancel_status == 200:
             return self.status == "canceled" and self.exception in ("none", "late")
         return self.cancel_status == 409 and self.status in ("processing", "paid")
 
 
 class Payer:
-    """A scripted chain and the product's own watcher of it: pays, and has the payment noticed."""
+    """A scripted chain and the product's watcher, for payments that are detected."""
 
     def __init__(self, database: Database, *, chain_id: int, token: str) -> None:
         self._token = token
@@ -162,12 +165,12 @@ class Payer:
         self._watcher = ChainWatcher(database, self._chain, Clock(), chain_id=chain_id)
 
     def notice(self) -> None:
-        """Let the watcher do all there is to do."""
+        """Run the watcher until it has nothing to do."""
         while self._watcher.try_watch_one():
             pass
 
     def pay(self, invoice: dict[str, Any], after_s: float) -> None:
-        """Pay an invoice in full after a moment, and have it noticed."""
+        """Pay an invoice in full after a moment, and run the watcher."""
         time.sleep(after_s)
         self._chain.pay(
             invoice["deposit_address"],
@@ -181,7 +184,7 @@ class Payer:
 def race_cancel(
     url: str, key: str, payer: Payer, *, races: int, method: str, seed: int
 ) -> list[Race]:
-    """Cancel each of `races` invoices over HTTP while a payment of it is being noticed."""
+    """Cancel each of `races` invoices over HTTP while a payment of it is being detected."""
     chance = random.Random(seed)
     headers = {"Authorization": f"Bearer {key}"}
     ended = []
@@ -219,7 +222,7 @@ NO_RPC = "http://127.0.0.1:9"
 
 @dataclass(frozen=True)
 class StormReport:
-    """What a storm left behind."""
+    """The result of a storm."""
 
     keys: int
     requests: int
@@ -234,7 +237,7 @@ class StormReport:
 def _merchant(
     database_url: str, data_dir: Path, workers: int
 ) -> Iterator[tuple[RunningServer, Database, str]]:
-    """A server with one project; the key it is used with."""
+    """A server with one project, and its key."""
     database = Database(database_url)
     now = datetime.now(UTC)
 
@@ -275,7 +278,9 @@ def run_storm(
     seed: int,
     workers: int = 4,
 ) -> StormReport:
-    """`keys` keys x `copies` identical requests; a worker dies every `kill_every_s` seconds."""
+    """Send `keys` x `copies` identical requests while a worker is killed every `kill_every_s`
+    seconds.
+    """
     with _merchant(database_url, data_dir, workers) as (server, database, key):
         with Killer(server, kill_every_s, seed) as killer:
             results = asyncio.run(storm(server.url, key, keys=keys, copies=copies, method=METHOD))
@@ -301,7 +306,7 @@ def run_storm(
 
 
 def run_cancel_races(database_url: str, data_dir: Path, *, races: int, seed: int) -> list[Race]:
-    """`races` invoices, each canceled over HTTP while its payment is being noticed."""
+    """Create `races` invoices, and cancel each over HTTP while its payment is being detected."""
     with _merchant(database_url, data_dir, 2) as (server, database, key):
         payer = Payer(database, chain_id=CHAIN_ID, token=TOKEN)
         return race_cancel(server.url, key, payer, races=races, method=METHOD, seed=seed)

@@ -1,4 +1,4 @@
-"""`scripts/fire`: the campaign at full size on both databases; exits 1 when anything is lost."""
+"""`scripts/fire`: the campaign at full size on both databases. Exits with 1 if anything is lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.live.fire import run_cancel_races, run_storm
 
 
 def campaign(url: str, *, keys: int, copies: int, races: int) -> bool:
-    """Storm and races on one migrated database; whether all held."""
+    """Run storm and races on one migrated database. Return whether all succeeded."""
     with tempfile.TemporaryDirectory() as directory:
         storm = run_storm(url, Path(directory), keys=keys, copies=copies, kill_every_s=0.25, seed=7)
     print(

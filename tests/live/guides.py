@@ -1,4 +1,4 @@
-"""The blocks of commands in the guides: what a reader pastes, and what is left to other tests."""
+"""The blocks of commands in the guides: pasted by a reader, or run by other tests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _DRAWING = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
 _FENCED_AS = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _SPECD = f"{sys.executable} -m specd._cli.main"
 
-# A block's first words -> why it is not pasted.
+# A block's first words -> the reason for not pasting it.
 LEFT_OUT = {
     "import zulip": "listens for ever; tests/clients/test_chat_page.py runs it",
     "import os": "needs that SDK; tests/contract/sdk/test_payment_page.py runs it",
@@ -55,7 +55,7 @@ LEFT_OUT = {
 
 
 def blocks() -> list[str]:
-    """Every block of every guide, as it is pasted."""
+    """Return every block of every guide in the form in which it is pasted."""
     found: list[str] = []
     for name in GUIDES:
         text = _without_drawings(ROOT / name)
@@ -66,7 +66,9 @@ def blocks() -> list[str]:
 
 
 def unread() -> list[str]:
-    """Texts with blocks that `blocks` does not find: of no guide, or fenced in another way."""
+    """Return texts with blocks that `blocks` does not find: outside of guides, or with other
+    fences.
+    """
     found = []
     for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *_BESIDE]):
         text = _without_drawings(path)
@@ -88,13 +90,13 @@ def is_left_out(block: str) -> bool:
 
 
 def commands(block: str) -> list[str]:
-    """The lines of a block, continued ones whole, with `specd` as it is installed here."""
+    """Return the lines of a block, with continued ones joined, and with the installed `specd`."""
     lines = [line for line in block.replace("\\\n", " ").splitlines() if line.strip()]
     return [re.sub(r"^specd\b", _SPECD, as_installed(line)) for line in lines]
 
 
 def as_installed(text: str) -> str:
-    """A block with the programs of `.venv/bin` as they are installed here."""
+    """Return a block with the installed programs of `.venv/bin`."""
     programs = Path(sys.executable).parent
     return re.sub(
         r"\.venv/bin/([\w-]+)",
@@ -104,14 +106,16 @@ def as_installed(text: str) -> str:
 
 
 def tutorial() -> list[tuple[str, str]]:
-    """The blocks of the tutorial with their language: `sh` is pasted, `json` is what `sh` before it
-    prints, and a block without a language is left to the reader.
+    """Return the blocks of the tutorial with their language.
+
+    `sh` is pasted, `json` is the output of the preceding `sh`, and a block without a language is
+    left to the reader.
     """
     found = _FENCED_AS.findall((ROOT / TUTORIAL).read_text())
     return [(language, block.strip()) for language, block in found]
 
 
 def asked(file: Path, query: str) -> list[tuple[object, ...]]:
-    """What a database answers to a block of SQL."""
+    """Return the result of a block of SQL."""
     with closing(sqlite3.connect(file)) as database:
         return database.execute(query).fetchall()

@@ -1,5 +1,7 @@
-"""Senders who take their time: each sends messages in transactions of its own, which it holds open
-while others draw later ids and commit before it. For PostgreSQL, where there are many writers.
+"""Senders with slow transactions: each sends messages in transactions that stay open while others
+draw later ids and commit earlier.
+
+For PostgreSQL, which has many writers.
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ from tests.support.chat.people import Member
 
 CLOCK = Clock()
 BEFORE_THE_END = 4
-"""So many hold what they have written before they draw the ids of events, and one afterwards, so
-that it holds the lock of the log.
+"""The number of senders that wait before they draw the ids of events; one waits afterwards, so that
+it holds the lock of the log.
 """
 LONGEST_S = 5.0
 
 
 class HeldTransactions:
-    """Threads that send `messages` messages each. `sent`: the ids of those that are committed."""
+    """Threads that send `messages` messages each. `sent`: the ids of committed messages."""
 
     def __init__(self, url: str, who: Member, channel_id: int, messages: int, seed: int) -> None:
         self._database = Database(url, lock_timeout_s=60, pool_size=BEFORE_THE_END + 1)
@@ -42,7 +44,7 @@ class HeldTransactions:
 
     @staticmethod
     def count(messages: int) -> int:
-        """How many all of them send together."""
+        """Return the number of messages of all senders."""
         return messages * (BEFORE_THE_END + 1)
 
     def __enter__(self) -> HeldTransactions:

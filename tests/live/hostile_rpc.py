@@ -1,4 +1,6 @@
-"""A proxy between the product and a node that answers as balancers, gateways and plans do."""
+"""A proxy between the product and a node that behaves like load balancers, gateways and limited
+plans.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ Meddle = Callable[[str, list[Any], Forward], Any]
 
 
 class Refusal(Exception):
-    """The proxy answers with an error; `status` is that of HTTP."""
+    """The proxy responds with an error. `status` is the HTTP status."""
 
     def __init__(self, code: int, message: str, *, status: int = 200) -> None:
         super().__init__(message)
@@ -24,20 +26,20 @@ class Refusal(Exception):
 
 
 class HostileRpc:
-    """Its URL, and the function that answers in the node's place; it may forward."""
+    """Its URL, and the function that responds instead of the node, and may forward."""
 
     def __init__(self, url: str, meddle: Meddle) -> None:
         self.url, self.meddle = url, meddle
 
 
 def honest(method: str, params: list[Any], forward: Forward) -> Any:
-    """What the node answers."""
+    """Return the node's response."""
     return forward(method, params)
 
 
 @contextmanager
 def hostile_rpc(target: str, meddle: Meddle = honest) -> Iterator[HostileRpc]:
-    """A proxy before the node at `target`, on a free port."""
+    """A proxy in front of the node at `target`, on a free port."""
     client = httpx.Client(timeout=10)
 
     def forward(method: str, params: list[Any]) -> Any:

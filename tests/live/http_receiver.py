@@ -1,4 +1,4 @@
-"""An HTTP server in a thread, which keeps what is posted to it."""
+"""An HTTP server in a thread that records received posts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Self
 
 class _Server(ThreadingHTTPServer):
     request_queue_size = 128
-    """Connections at once that nobody has accepted yet; more are refused. The default is 5."""
+    """The maximum number of connections in the queue; more are refused. The default is 5."""
 
 
 class Receiver:
-    """Answers 204 to every POST; `got` has the headers of each, their names in lower case, and
-    `bodies` the bodies. A context manager.
+    """Returns 204 for every POST. A context manager.
+
+    `got` has the headers of each, with names in lower case, and `bodies` the bodies.
     """
 
     def __init__(self) -> None:
@@ -40,7 +41,7 @@ class Receiver:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def take(self, headers: dict[str, str], body: bytes) -> None:
-        """Keep one request."""
+        """Record one request."""
         self.bodies.append(body)
         self.got.append(headers)
 

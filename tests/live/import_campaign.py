@@ -1,6 +1,8 @@
-"""`scripts/import`: an organization of a million messages comes in, on both databases, and again
-while the command is killed; exits 1 when anything is wrong. Speed and memory are printed beside
-their bounds; they need a quiet machine.
+"""`scripts/import`: import an organization of a million messages on both databases, and again with
+a killed command.
+
+Exits with 1 if anything is wrong. Speed and memory are printed next to their limits; they need an
+idle machine.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ def measure(name: str, url: str, folder: Path, small: Path, large: Path, message
 
 
 def kill(name: str, url: str, whole: str, folder: Path, small: Path, large: Path) -> bool:
-    """Import both archives into another database while the command is killed again and again."""
+    """Import both archives into another database while the command is killed repeatedly."""
     began = time.monotonic()
     first = command(url, folder, str(small), "--host", "small.example")
     grace_s = (KILLED_AFTER_S, KILLED_AFTER_S)

@@ -1,6 +1,6 @@
-"""Imports of a large organization by the real command: speed, memory, and SIGKILL.
+"""Imports of a large organization by the real command: speed, memory, and kills.
 
-`scripts/import` runs it at full size; test_import.py a slice of it.
+`scripts/import` runs it at full size; test_import.py runs a part of it.
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ POLL_S = 0.02
 
 
 def make_archive(url: str, folder: Path, *, messages: int, files: int, recent: int) -> Path:
-    """The archive of an organization of 1,000 people. The newest `recent` messages have a copy for
-    everybody who is subscribed.
+    """Create the archive of an organization of 1,000 users.
+
+    All subscribers have copies of the newest `recent` messages.
     """
     migrate.upgrade(url, "chat")
     with patch.object(bench, "RECENT", recent):
@@ -127,7 +128,7 @@ def environment(url: str, folder: Path) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What became of one command. `cpu_s`: its processor time; `peak_mib`: the most memory."""
+    """The result of one command. `cpu_s`: its CPU time; `peak_mib`: its peak memory."""
 
     status: int
     out: str
@@ -140,7 +141,7 @@ class Ended:
 def command(
     url: str, folder: Path, *words: str, kill_if: Callable[[], bool] = lambda: False
 ) -> Ended:
-    """Run `specd chat import ...`, and kill it as soon as somebody says so."""
+    """Run `specd chat import ...`, and kill it when `kill_if` returns true."""
     argv = [sys.executable, "-m", "specd._cli.main", "chat", "import", *words, "--json"]
     began, before = time.monotonic(), _used_by_children()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
@@ -174,8 +175,9 @@ def import_killed(
     grace_s: tuple[float, float] = (0, 0.3),
     seed: int = 0,
 ) -> int:
-    """Import an archive; each time that more of it is there, SIGKILL comes at a random moment after
-    that. Return how many kills there were.
+    """Import an archive.
+
+    Kill the command at a random time after each progress. Return the number of kills.
     """
     chance, killed = random.Random(seed), 0
     words = (str(archive), "--host", NEW_HOST)
@@ -213,8 +215,9 @@ def import_killed(
 
 
 def differences(one: str, other: str) -> list[str]:
-    """Tables of two databases, into which nobody but an import of the same archive has written,
-    whose rows differ, but for secrets and the times of the imports.
+    """Return the tables of two databases whose rows differ after separate imports of one archive.
+
+    Secrets and the times of the imports are ignored.
     """
     databases = Database(one), Database(other)
     search = table("message_search", *map(column, SEARCH[databases[0].dialect]))
@@ -243,7 +246,7 @@ def differences(one: str, other: str) -> list[str]:
 
 
 def compare(url: str, folder: Path, archive: Path, host: str = NEW_HOST) -> Comparison:
-    """The archive with that of its import."""
+    """The archive with the result of its import."""
     database = Database(url)
     try:
         return Comparison(archive, export(database, folder, host), hosts=(bench.HOST, host))

@@ -1,6 +1,6 @@
-"""Script injections and generated Markdown through the service, judged by a real browser.
+"""Script injections and generated Markdown through the service, checked in a real browser.
 
-`scripts/injections` runs all of it; tests/pages/test_browser_messages.py a slice.
+`scripts/injections` runs all of it; tests/pages/test_browser_messages.py runs a part.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ BLOCKS = (
     "[{}]: javascript:alert(1)",
 )  # fmt: skip
 CATASTROPHE = "(([a-z])+.)+[A-Z]([a-z])+#42"
-"""28 characters over which a backtracking engine spends hours."""
+"""28 characters for which a backtracking engine needs hours."""
 PAGE = """<!doctype html><meta charset="utf-8"><script>
 window.ran = [];
 for (const name of ["alert", "confirm", "prompt", "print", "open"])
   window[name] = (...said) => window.ran.push(name + said);
 window.texts = %s;
 </script><body>%s</body>"""
-# In the page: every element is looked at, then told of each event that a handler could wait for.
+# In the page: every element is inspected, then receives each event that a handler could wait for.
 JUDGE = """
 const faults = [];
 const plain = new Set(["http:", "https:", "mailto:", "file:"]);
@@ -84,7 +84,7 @@ return {faults: faults.slice(0, 20), ran: window.ran, parts: document.body.child
 
 
 def documents(count: int, seed: int) -> list[str]:
-    """Markdown as a machine throws it: each one from the seed and its number alone."""
+    """Return random Markdown. Each text depends only on the seed and its number."""
     made = []
     scripts = vectors()
     for number in range(count):
@@ -113,12 +113,14 @@ def documents(count: int, seed: int) -> list[str]:
 
 @dataclass(slots=True)
 class Verdict:
-    """What the browser saw. Everything but the counts must be empty."""
+    """The findings of the browser. Everything except the counts must be empty."""
 
     texts: int = 0
     fragments: int = 0
     refused: Counter[str] = field(default_factory=Counter)
-    """Why the service took a text neither as a message nor as an edit -> how often."""
+    """The reasons for which the service rejected a text both as a message and as an edit, with
+    counts.
+    """
     ran: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -130,8 +132,8 @@ class Verdict:
 
 @contextmanager
 def speaking(directory: Path) -> Iterator[ChatClient]:
-    """A client of the service over an SQLite database of its own, with what the documents name: a
-    channel `Denmark`, and a group `players` that anybody may mention.
+    """A client of the service with a new SQLite database and the objects that the documents name: a
+    channel `Denmark`, and a group `players` that all users may mention.
     """
     url = f"sqlite:///{directory / 'chat.db'}"
     migrate.upgrade(url, "chat")
@@ -151,7 +153,7 @@ def speaking(directory: Path) -> Iterator[ChatClient]:
 
 
 def fragments_of(client: ChatClient, text: str, next_text: str, refused: Counter[str]) -> list[str]:
-    """The HTML of a message, of its edit and of the difference; refusals are counted."""
+    """Return the HTML of a message, of its edit and of the difference. Count rejections."""
     wish = {"type": "channel", "to": "Denmark", "topic": "t", "content": text}
     sent = client.post("/messages", **wish)
     if sent["result"] == "error":
@@ -173,7 +175,7 @@ def fragments_of(client: ChatClient, text: str, next_text: str, refused: Counter
 def judge(
     browser: Browser, client: ChatClient, texts: Sequence[str], directory: Path, *, batch: int = 100
 ) -> Verdict:
-    """Send every text, edit it into the next, and show the browser all that came of it."""
+    """Send every text, edit it into the next, and show all results in the browser."""
     verdict = Verdict(texts=len(texts))
     page = directory / "page.html"
     for start in range(0, len(texts), batch):
@@ -198,7 +200,7 @@ def judge(
 
 
 def catastrophe_ms() -> float:
-    """The best of five times of a message under the worst linkifier."""
+    """Return the best of five times of a message with the slowest linkifier."""
     names = Names(linkifiers=Linkifiers([Linkifier(CATASTROPHE, "https://a.example/x")]))
     times = []
     for _ in range(5):

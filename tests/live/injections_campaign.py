@@ -1,4 +1,7 @@
-"""`scripts/injections`: every injection, many generated documents; exits 1 if any got through."""
+"""`scripts/injections`: every injection and many generated documents.
+
+Exits with 1 if any succeeded.
+"""
 
 from __future__ import annotations
 

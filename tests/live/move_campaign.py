@@ -1,5 +1,7 @@
 """`scripts/move`: an organization of a million messages moves while people use it, on both
-databases; exits 1 when anything is wrong or people could not use it for too long.
+databases.
+
+Exits with 1 if anything is wrong or if it was unavailable for too long.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""A move of a large organization between two real installations, while people use it.
+"""A move of a large organization between two real installations while people use it.
 
-`scripts/move` runs it at full size; test_move.py a slice of it. Writers send numbered messages,
-each under an idempotency key, and send again what was not acknowledged. Readers poll event queues,
-and register again where their queue is gone. Messages are scheduled for all of the time that the
-move takes.
+`scripts/move` runs it at full size; test_move.py runs a part of it. Writers send numbered messages
+with idempotency keys, and resend unacknowledged ones. Readers poll event queues, and register again
+if their queue has expired. Scheduled messages become due during the complete move.
 """
 
 from __future__ import annotations
@@ -42,16 +41,16 @@ RETRY_S = 0.2
 ANSWER_S = 100
 PATIENCE_S = 120
 AFTER_S = 3.0
-"""How long people go on before the move and after it."""
+"""How long clients run before and after the move."""
 CHANNEL = "stage"
 ACME = "acme.example"
-"""The host in docs/deploy/cluster/hosts.map whose place is taken."""
+"""The replaced host in docs/deploy/cluster/hosts.map."""
 RETRIED = (429, 500, 502, 503)
-"""A 500 counts as wrong, and is sent again all the same."""
+"""A 500 is an error, and the request is sent again anyway."""
 
 
 class Cell:
-    """An installation: a server and workers over a database and a folder."""
+    """An installation: a server and workers with a database and a folder."""
 
     def __init__(
         self, name: str, url: str, folder: Path, *, public_url: str, secret: bytes
@@ -85,17 +84,18 @@ class Cell:
 
 
 class Site:
-    """A context manager: two installations over their databases, and HAProxy, which sends people
-    first to the one and after the move to the other.
+    """Two installations with their databases, and HAProxy, which routes clients first to one and
+    after the move to the other. A context manager.
     """
 
     def __init__(
         self, one: str, two: str, folder: Path, *, host: str, is_used: bool,
         secret: bytes = bench.SECRET,
     ) -> None:  # fmt: skip
-        """Migrate the databases. `host`: of the organization that is to move. `is_used`: another
-        one is at the target, so that this one gets new ids. Skip the test where a program is
-        missing.
+        """Migrate the databases.
+
+        `host` is that of the moving organization. If `is_used`, the target has another
+        organization, so that the moving one gets new ids. Skip the test if a program is missing.
         """
         find_programs("haproxy", "socat")
         self._folder, self._host, port = folder, host, free_port()
@@ -129,7 +129,7 @@ class Site:
         self._running.close()
 
     def move(self) -> dict[str, Any]:
-        """Move the organization by the command of docs/moving.md. Return what it tells."""
+        """Move the organization by the command of docs/moving.md. Return its output."""
         source, target = self.cells
         settings = self._folder / "one.env"
         settings.write_text("".join(f"{k}={v}\n" for k, v in source.environment.items()))
@@ -159,7 +159,7 @@ def _found_another(url: str, secret: bytes) -> None:
 
 @dataclass
 class Reader:
-    """Somebody with an event queue. `heard`: contents in the order in which they came."""
+    """A user with an event queue. `heard`: contents in the order of arrival."""
 
     email: str
     key: str
@@ -171,7 +171,7 @@ class Reader:
 
 @dataclass
 class Outcome:
-    """What came of it."""
+    """The result of a move."""
 
     stopped_s: float
     seconds: float
@@ -198,7 +198,7 @@ client.call_on_each_message(lambda message: print(message["content"], flush=True
 
 @contextmanager
 def listening(url: str, who: tuple[str, str], out: Path) -> Iterator[None]:
-    """The client of PyPI, unmodified, writes what it is told into a file."""
+    """The unmodified client from PyPI, which writes its events to a file."""
     argv = [sys.executable, "-c", LISTENER, url, *who]
     with out.open("wb") as told, out.with_suffix(".log").open("wb") as log:
         process = subprocess.Popen(argv, stdout=told, stderr=log)
@@ -210,12 +210,12 @@ def listening(url: str, who: tuple[str, str], out: Path) -> Iterator[None]:
 
 
 class People:
-    """Who writes and reads meanwhile."""
+    """The users who write and read meanwhile."""
 
     def __init__(self, url: str, database: Database, *, writers: int, readers: int) -> None:
         self.url, self.ending = url, threading.Event()
         self.sent: list[str] = []
-        """Contents that were acknowledged."""
+        """Contents of acknowledged messages."""
         self.scheduled: list[str] = []
         self.refused: Counter[str] = Counter()
         self.wrong: list[str] = []
@@ -274,7 +274,7 @@ class People:
     async def _ask(
         self, client: httpx.AsyncClient, method: str, path: str, who: tuple[str, str], **more: Any
     ) -> httpx.Response:
-        """The answer for good: what is refused for a while, or breaks, is sent again."""
+        """Return the final response. Repeat temporary rejections and failures."""
         while True:
             try:
                 answer = await client.request(method, f"/api/v1{path}", auth=who, **more)
@@ -322,7 +322,7 @@ class People:
             )  # fmt: skip
             if answer.status_code == 200:
                 self.scheduled.append(text)
-            else:  # too late by now, or by an id of before the move
+            else:  # too late now, or with an id from before the move
                 own_id = 0
             number += 1
             await asyncio.sleep(SCHEDULED_EVERY_S)
@@ -372,7 +372,8 @@ def _key_of(text: str) -> str:
 
 
 def faults(people: People, cell: Cell, *, registered: int) -> list[str]:
-    """Whatever is lost, doubled or in another order at the target; empty when all is well.
+    """Return everything that was lost, doubled or reordered at the target.
+
     `registered`: how often each reader has opened a queue.
     """
     wrong = list(people.wrong)
@@ -418,8 +419,9 @@ def move(
     one: str, two: str, folder: Path, *, is_used: bool, messages: int, recent: int, writers: int,
     readers: int, after_s: float = AFTER_S,
 ) -> Outcome:  # fmt: skip
-    """Move an organization from one database to another one, both empty; `is_used` as in `Site`.
-    `after_s`: how long people go on before the move and after it.
+    """Move an organization between two empty databases; `is_used` as in `Site`.
+
+    `after_s`: how long clients run before and after the move.
     """
     site = Site(one, two, folder, host=bench.HOST, is_used=is_used)
     with patch.object(bench, "RECENT", recent):
@@ -443,7 +445,7 @@ def move(
         deadline = time.monotonic() + PATIENCE_S
         wrong = faults(people, site.cells[1], registered=registered)
         while wrong and time.monotonic() < deadline and all("lost" in each for each in wrong):
-            time.sleep(RETRY_S)  # messages are still to be sent
+            time.sleep(RETRY_S)  # some messages are still scheduled
             wrong = faults(people, site.cells[1], registered=registered)
         if not 0 < listened < heard.stat().st_size:
             wrong.append("the client of PyPI was told nothing before the move or after it")

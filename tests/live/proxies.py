@@ -1,4 +1,4 @@
-"""Debian's proxies as they come, in front of one server: nothing configured but where it is."""
+"""Debian's proxies with their default configuration, in front of one server."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ http://:{port} {{
   reverse_proxy 127.0.0.1:{server}
 }}
 """
-# One connection to the server, kept, so that whatever stays in it meets the next request. The offer
-# to upgrade is passed on, as sites with web sockets do.
+# One persistent connection to the server, so that unread data would reach the next request. The
+# offer to upgrade is passed on, as on sites with web sockets.
 NGINX = """
 daemon off;
 pid {folder}/nginx.pid;
@@ -70,7 +70,7 @@ WORDS = {
 
 
 class Proxy:
-    """One of `CONFIGURATIONS` in front of a server; a context manager."""
+    """One of `CONFIGURATIONS` in front of a server. A context manager."""
 
     def __init__(self, name: str, folder: Path, server: int) -> None:
         program = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")

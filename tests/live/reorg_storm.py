@@ -1,7 +1,7 @@
-"""`scripts/reorg_storm`: random reorganisations of a real chain under random payments.
+"""`scripts/reorg_storm`: random reorganizations of a real chain with random payments.
 
-Two watchers with different habits read along at random moments. Every so often, and at the end, the
-books must equal a recount of the chain's own logs, which shares no code with the watcher.
+Two watchers with different habits read at random times. Regularly and at the end, the stored
+payments must equal a recount of the chain's logs, which shares no code with the watcher.
 """
 
 import os
@@ -30,7 +30,7 @@ AMOUNTS = (100, 400, 600, 1000)
 
 @dataclass
 class Report:
-    """What a storm did, and what was wrong in the end (nothing, one hopes)."""
+    """The actions of a storm, and its errors at the end."""
 
     reorgs: int = 0
     invoices: int = 0
@@ -45,7 +45,7 @@ class Report:
 
 
 class Storm:
-    """One shop on one chain, and the dice."""
+    """One shop on one chain, and the random generator."""
 
     def __init__(self, database: Database, chain: LocalChain, *, seed: int) -> None:
         self.chain = chain
@@ -56,7 +56,7 @@ class Storm:
         self._first = chain.mine(2)
 
     def rage(self, reorgs: int) -> Report:
-        """That many reorganisations, and the report."""
+        """Run this number of reorganizations and return the report."""
         for number in range(1, reorgs + 1):
             self._trade()
             self._look()
@@ -76,7 +76,7 @@ class Storm:
         return report
 
     def _trade(self) -> None:
-        """New invoices, some short-lived; payments, alone in their block or several together."""
+        """Create invoices, some short-lived, and payments, alone in a block or several together."""
         for _ in range(self.dice.randint(0, 2)):
             lifetime = timedelta(seconds=self.dice.choice([20, 60, 1800, 1800]))
             self.shop.invoice(self.dice.choice(AMOUNTS), lifetime=lifetime)
@@ -99,12 +99,15 @@ class Storm:
             self.chain.mine(self.dice.randint(1, 3))
 
     def _look(self) -> None:
-        """Either watcher takes a few steps, or none: some branches are never seen at all."""
+        """Let either watcher take a few steps or none, so that some branches are never read."""
         for _ in range(self.dice.randint(0, 3)):
             self.dice.choice(self._watchers).try_watch_one()
 
     def _reorganise(self) -> None:
-        """Drop 1..10 blocks; their transactions come back all, in part, or never, now or later."""
+        """Drop 1 to 10 blocks.
+
+        All, some or none of their transactions return, immediately or later.
+        """
         depth = self.dice.randint(1, max(1, min(DEEPEST, self.chain.height - self._first)))
         while self.chain.height - self._first < depth:
             self.chain.mine()
@@ -112,7 +115,8 @@ class Storm:
         self.chain.reorg(depth)
         self.report.reorgs += 1
         self.report.dropped += len(raw)
-        # By one payer, so a later one needs its predecessors: what comes back is a beginning.
+        # They have one payer, so a later transaction needs its predecessors: only a beginning can
+        # return.
         again = self.dice.choice([len(raw), len(raw), self.dice.randint(0, len(raw)), 0])
         if again and self.dice.random() < 0.3:
             self._look()
@@ -121,7 +125,7 @@ class Storm:
         self.report.mined_again += again
 
     def _compare(self) -> None:
-        """Let everybody finish, and recount."""
+        """Let all workers finish, and recount."""
         self._wait_for_an_empty_pool()
         head = self.chain.height
         logs = self.chain.call(
@@ -154,7 +158,10 @@ class Storm:
             self.report.wrong.append(f"read up to {self.shop.checkpoint()}, the head is {head}")
 
     def _wait_for_an_empty_pool(self) -> None:
-        """Anvil answers before it mines; what it holds back for ever was replaced by another."""
+        """Mine pending transactions.
+
+        Anvil responds before it mines. A transaction that stays pending has been replaced.
+        """
         deadline = time.monotonic() + 10
         while int(self.chain.call("txpool_status")["pending"], 16):
             if time.monotonic() > deadline:
@@ -180,7 +187,7 @@ def _transfer(log: dict[str, Any], owners: dict[str, str]) -> Transfer:
 
 
 def run(url: str, *, reorgs: int, seed: int) -> Report:
-    """A storm on a migrated, empty database and an anvil of its own."""
+    """Run a storm on a migrated, empty database with a new anvil."""
     database = Database(url)
     try:
         with running_anvil() as chain:

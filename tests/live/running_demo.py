@@ -1,4 +1,4 @@
-"""A running `specd demo`, as a newcomer starts it."""
+"""A running `specd demo`, as a new user starts it."""
 
 import os
 import shlex
@@ -28,7 +28,7 @@ def until(condition: Callable[[], bool], within_s: float, what: str) -> None:
 
 
 def descendants(pid: int) -> set[int]:
-    """The processes below `pid`, as /proc tells."""
+    """Return the descendants of `pid` according to /proc."""
     parents: dict[int, int] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -46,7 +46,7 @@ def descendants(pid: int) -> set[int]:
 
 
 class Demo:
-    """One running `specd demo` in `directory`, with what it printed."""
+    """One running `specd demo` in `directory`, with its output."""
 
     def __init__(self, directory: Path, *words: str, **settings: str) -> None:
         self.base_url = f"http://127.0.0.1:{free_port()}"
@@ -86,7 +86,7 @@ class Demo:
         return self._err.read_text()
 
     def paste(self, command: str) -> str:
-        """What a shell in another directory prints for a line of the guide."""
+        """Return the output of a line of the guide in a shell in another directory."""
         with warm.shell() as specd:
             script = command.replace(f"{shlex.quote(sys.executable)} -m specd._cli.main", specd)
             pasted = subprocess.run(
@@ -107,7 +107,7 @@ class Demo:
         return record
 
     def stop(self) -> None:
-        """Ctrl-C; nothing that it started may be left."""
+        """Press Ctrl-C and check that no process remains."""
         below = descendants(self.process.pid)
         assert len(below) >= 5, "chain, gunicorn with two workers, workers"
         self.process.send_signal(signal.SIGINT)

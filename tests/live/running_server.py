@@ -1,4 +1,4 @@
-"""A real gunicorn on a free port, started as `specd serve` starts it, for tests that need one."""
+"""A real gunicorn on a free port, started like `specd serve`, for tests that need one."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ START_S = 120.0
 
 
 UNVERIFIED = False
-"""For requests without TLS: a client of httpx else reads all certificates of the machine, in 23 ms
-of the processor that the server wants, too.
+"""For requests without TLS.
+
+By default a client of httpx reads all certificates of the machine, which takes 23 ms of CPU time.
 """
 
 
 def free_port() -> int:
-    """A port that nobody listens on at this moment."""
+    """Return a port that is unused at this moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until anything at all is answered there."""
+    """Wait until the server responds."""
     deadline = time.monotonic() + START_S
     while True:
         try:
@@ -47,8 +48,10 @@ def until_it_answers(url: str, process: subprocess.Popen[bytes], log: Path) -> N
 
 
 class RunningServer:
-    """gunicorn serving a service, all of them (`app`), or what `specd WORDS` starts. A context
-    manager; its log goes to `log`.
+    """gunicorn with a service, with all of them (`app`), or the command `specd WORDS`. A context
+    manager.
+
+    Its log goes to `log`.
     """
 
     def __init__(
@@ -61,7 +64,7 @@ class RunningServer:
         port: int = 0,
         as_given: bool = False,
     ) -> None:
-        """`as_given`: nothing is added to the environment, which names this `port` itself."""
+        """`as_given`: do not change the environment, which names this `port`."""
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = data_dir / "server.log"
@@ -101,7 +104,8 @@ class RunningServer:
             if self._process.poll() is not None:
                 break
             try:
-                # gunicorn forks its workers one by one; the first answers before the last is there.
+                # gunicorn forks its workers one by one, and the first responds before the last
+                # exists.
                 answer = httpx.get(f"{self.url}/readyz", timeout=2, verify=UNVERIFIED)
                 if answer.status_code == 200 and len(self.worker_pids()) >= self._workers:
                     return self
@@ -116,17 +120,17 @@ class RunningServer:
 
     @property
     def pid(self) -> int:
-        """gunicorn's arbiter."""
+        """Return gunicorn's arbiter."""
         assert self._process is not None
         return self._process.pid
 
     def worker_pids(self) -> list[int]:
-        """The workers alive now, oldest first."""
+        """Return the living workers, oldest first."""
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
         return sorted(int(pid) for pid in children.read_text().split())
 
     def stop(self) -> None:
-        """SIGTERM, and SIGKILL for the whole group when that does not help in time."""
+        """SIGTERM, and SIGKILL for the process group if it has not ended in time."""
         if self._process is None:
             return
         self._process.send_signal(signal.SIGTERM)

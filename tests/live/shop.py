@@ -19,7 +19,10 @@ LIFETIME = timedelta(minutes=30)
 
 
 class Shop(Books):
-    """Invoices in, states out. The clock stands still unless a test moves it with the chain's."""
+    """Creates invoices and returns their states.
+
+    The clock stands still unless a test moves it with the chain's.
+    """
 
     def __init__(self, database: Database, chain: LocalChain) -> None:
         self.database = database
@@ -56,7 +59,7 @@ class Shop(Books):
         )
 
     def watcher(self, *, log_range: int = 1000, many: int = 500) -> ChainWatcher:
-        """A watcher of its own, with a connection of its own."""
+        """Return another watcher with a separate connection."""
         reader = RpcChainReader(
             [self.chain.url],
             CHAIN_ID,
@@ -77,11 +80,11 @@ class Shop(Books):
         return watcher
 
     def expire(self) -> None:
-        """Let the expiry worker finish."""
+        """Run the expiry worker until it has finished."""
         while expire_invoices(self.database, self.clock):
             pass
 
     def pass_time(self, seconds: int) -> None:
-        """For the clock at once, for the chain with its next block."""
+        """Advance the clock immediately, and the chain's time with its next block."""
         self.clock.advance(seconds=seconds)
         self.chain.advance_clock(seconds)

@@ -1,4 +1,4 @@
-"""A shop as a merchant may write it; `faults` plants mistakes that merchants make."""
+"""A shop as a merchant could write it. `faults` adds common mistakes."""
 
 import threading
 from collections import Counter
@@ -18,7 +18,7 @@ FAULTS = (
 
 
 class SmallShop:
-    """The orders that it has fulfilled, and the atoms due and arrived, by order."""
+    """The fulfilled orders, and the due and received atoms by order."""
 
     def __init__(self, *faults: str) -> None:
         self.faults, self.secret, self.seen = faults, "", set[str]()

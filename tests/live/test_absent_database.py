@@ -1,5 +1,5 @@
-"""A PostgreSQL that is gone without a word: every request ends in seconds, and all is well soon
-after it is back.
+"""A PostgreSQL that disappears silently: every request ends within seconds, and the service
+recovers soon after it is back.
 """
 
 from __future__ import annotations
@@ -31,26 +31,29 @@ from tests.support.postgres import Copies
 
 PROCESSES = 2
 LINES = 2 * PROCESSES
-"""Of the log in one outage: one for each process and database."""
+"""Lines of the log in one outage: one for each process and database."""
 HANGS_S = 20.0
-"""No request takes longer, although the time limits of the service are shorter: the load that the
-test makes shares the cores with the server. One that waits for the database takes for ever.
+"""No request takes longer.
+
+The time limits of the service are shorter, but the load of the test shares the cores with the
+server. A request that waits for the database would never end.
 """
 PATIENCE_S = 60.0
 WAITING = 20
-"""More requests at once than a process has connections."""
+"""More concurrent requests than a process has connections."""
 END_ALL = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
 HEALTHY_S = 1.0
-"""Most answers of /healthz within this, all within five times as much: those that wait for an
-absent database take longer.
+"""Most responses of /healthz arrive within this time, and all within five times as much.
+
+Those that wait for an absent database would take longer.
 """
 LONGEST_S = 60.0
 """A client here waits longer than any request may take."""
 NO_TLS = False
-"""To read the certificates of authorities takes a client longer than many requests."""
+"""Reading the certificates of authorities takes a client longer than many requests."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Asked:
 
 @dataclass
 class Load:
-    """Requests of each kind to both services, one after another, until it ends."""
+    """Sends requests of each kind to both services, one after another, until it ends."""
 
     asks: dict[str, Callable[[httpx.Client, int], httpx.Response]]
     url: str
@@ -97,7 +100,7 @@ class Load:
                 self._ask(client, what, number)
 
     def ask_once(self, what: str) -> None:
-        """One more request of a kind, on a connection of its own."""
+        """Send an additional request of a kind over a new connection."""
         with httpx.Client(
             base_url=self.url, timeout=LONGEST_S, trust_env=False, verify=NO_TLS
         ) as client:
@@ -112,7 +115,7 @@ class Load:
         self.answers.append(Asked(what, at, seconds, answer.status_code, after))
 
     def until(self, holds: Callable[[], bool], seconds: float = PATIENCE_S) -> float:
-        """Seconds until it holds."""
+        """Return the seconds until the condition is true."""
         since = time.monotonic()
         while not holds():
             assert time.monotonic() - since < seconds, self.newest()
@@ -120,18 +123,20 @@ class Load:
         return time.monotonic() - since
 
     def within(self, since: float, until: float) -> list[Asked]:
-        """The answers of requests that began after `since` and ended before `until`."""
+        """Return the responses to requests that began after `since` and ended before `until`."""
         return [one for one in self.answers if since < one.at and one.at + one.seconds < until]
 
     def all_answered(self, since: float) -> bool:
-        """Is there an answer of each kind to a request that began after `since`?"""
+        """Return whether each kind has a response to a request that began after `since`."""
         return {one.what for one in self.answers if one.at > since} == self.asks.keys()
 
     def newest(self) -> dict[str, int]:
         return {one.what: one.status for one in self.answers}
 
     def all_succeed(self, since: float = 0.0) -> bool:
-        """Is the newest answer of each kind to a request that began after `since` a success?"""
+        """Return whether the newest response of each kind to a request after `since` is a
+        success.
+        """
         newest = {one.what: one.status for one in self.answers if one.at > since}
         return newest.keys() == self.asks.keys() and all(s < 300 for s in newest.values())
 
@@ -142,10 +147,12 @@ class Stage:
     server: RunningServer
     load: Load
     urls: tuple[str, str]
-    """Of the databases of payment and of chat, past the proxy."""
+    """The databases of payment and of chat, without the proxy."""
 
     def newest(self, what: str, since: float) -> int | None:
-        """The status of the newest answer of a kind to a request that began after `since`."""
+        """Return the status of the newest response of a kind to a request that began after
+        `since`.
+        """
         its = [one for one in self.load.answers if one.what == what and one.at > since]
         return its[-1].status if its else None
 
@@ -157,7 +164,7 @@ class Stage:
 def urls(
     postgres_copies: Copies, chat_postgres_copies: tuple[Copies, Cast]
 ) -> Iterator[tuple[str, str]]:
-    """Of databases of payment and of chat whose connections a test may end."""
+    """Databases of payment and of chat whose connections a test may end."""
     with postgres_copies.unshared() as payment, chat_postgres_copies[0].unshared() as chat:
         yield payment, chat
 
@@ -211,7 +218,7 @@ def stage(
 
 
 def administer(url: str, *statements: str) -> None:
-    """Have statements executed in a database; `{name}` is its name."""
+    """Execute statements in a database. `{name}` is its name."""
     with connect(make_url(url), "administration") as connection:
         for statement in ("SET default_transaction_read_only = off", *statements):
             name = sql.Identifier(connection.info.dbname)
@@ -219,7 +226,7 @@ def administer(url: str, *statements: str) -> None:
 
 
 def check(stage: Stage, since: float) -> None:
-    """Print what became of the requests, and judge it."""
+    """Print the results of the requests, and check them."""
     answers = [one for one in stage.load.answers if one.at + one.seconds >= since]
     for what in stage.load.asks:
         its = [one for one in answers if one.what == what]
@@ -236,8 +243,9 @@ def check(stage: Stage, since: float) -> None:
 
 
 def await_news(stage: Stage) -> float:
-    """Wait until each process knows that both databases are away, and has answered once more after
-    that. Return when they knew.
+    """Wait until each process has detected both outages and has responded once afterwards.
+
+    Return the time of detection.
     """
     stage.load.until(lambda: stage.log_lines("database_unavailable") == LINES)
     known = time.monotonic()
@@ -248,7 +256,7 @@ def await_news(stage: Stage) -> float:
 def test_connections_that_vanish(stage: Stage) -> None:
     since = time.monotonic()
     stage.proxy.vanish()
-    # Some may succeed on connections that are made meanwhile, until the heartbeat is missed.
+    # Some may succeed over new connections, until the heartbeat is missed.
     stage.load.until(lambda: stage.log_lines("database_available") == LINES)
     told = time.monotonic()
     took = stage.load.until(lambda: stage.load.all_succeed(told))
@@ -276,8 +284,9 @@ def test_a_black_hole(stage: Stage) -> None:
 
 
 def test_a_node_that_takes_no_writes(stage: Stage) -> None:
-    """As after a demotion, or where a host has made the database read-only because a disk is full:
-    all connections are ended, and new ones end at a node that refuses to write.
+    """As after a demotion, or if a host has made the database read-only because a disk is full.
+
+    All connections are ended, and new ones reach a node that refuses to write.
     """
     since = time.monotonic()
     for url in stage.urls:
@@ -299,8 +308,9 @@ def test_a_node_that_takes_no_writes(stage: Stage) -> None:
 
 
 def test_all_connections_wait_for_a_lock(stage: Stage) -> None:
-    """Requests of one service wait and are refused in time. The database is there all the while, so
-    the probes say so, and the other service does not notice.
+    """Requests of one service wait and are rejected in time.
+
+    The database is available, so the probes report it, and the other service is unaffected.
     """
     payment, _ = stage.urls
     since = time.monotonic()
@@ -364,7 +374,7 @@ def is_ready(port: int) -> bool:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    """Wait until it holds: for the return and the start of a server, whose cores others share."""
+    """Wait until the condition is true, for the return or start of a server on a busy machine."""
     deadline = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""Attempts at a password are counted once for all processes and machines of a service."""
+"""Password attempts are counted together for all processes and machines of a service."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REFUSED = {"RATE_LIMIT_HIT", "You're making too many attempts!"}
 
 @dataclass(frozen=True)
 class Stage:
-    """A server of several processes, and whose passwords are guessed."""
+    """A server of several processes, and the user whose password is guessed."""
 
     data_dir: Path
     database_url: str
@@ -37,7 +37,7 @@ class Stage:
     client: httpx.Client
 
     def sign_in(self, name: str, password: str) -> str:
-        """What became of it."""
+        """The result of an attack."""
         form = {"username": name, "password": password}
         answer = self.client.post("/fetch_api_key", data=form)
         return _gist(answer)
@@ -49,7 +49,9 @@ class Stage:
         return _gist(answer)
 
     def guess(self, member: Member, guesses: int) -> Counter[str]:
-        """So many wrong passwords at once, by both ways and in several spellings of the name."""
+        """Send wrong passwords simultaneously, to both operations and with several spellings of the
+        name.
+        """
 
         def one(number: int) -> str:
             wrong = f"guess {number}"
@@ -89,7 +91,7 @@ def stage(chat_sqlite: tuple[str, Cast], tmp_path: Path) -> Iterator[Stage]:
         "SPECD_CHAT_RATE_LIMIT_PER_USER": "1000000",
     }
     with RunningServer(tmp_path, settings, application="chat") as server:
-        # Each request on a connection of its own, so that any process may get it.
+        # Each request uses a new connection, so that any process may receive it.
         client = httpx.Client(
             base_url=f"{server.url}/api/v1",
             headers={"Host": "acme.example"},
@@ -102,7 +104,7 @@ def stage(chat_sqlite: tuple[str, Cast], tmp_path: Path) -> Iterator[Stage]:
 
 
 def judged(found: Counter[str]) -> int:
-    """How many were compared with the password. All others must have been refused."""
+    """Return how many were compared with the password. All others must have been rejected."""
     assert set(found) <= JUDGED | REFUSED, found
     return sum(found[each] for each in JUDGED)
 
@@ -113,16 +115,16 @@ def test_attempts_are_one_count_for_four_processes(stage: Stage) -> None:
     assert judged(found) == PER_PLACE, found
     assert found["RATE_LIMIT_HIT"] > 0
     assert found["You're making too many attempts!"] > 0
-    # Now the right one is refused as well, by each process.
+    # Now the correct password is rejected as well, by each process.
     deadline = time.monotonic() + 30
     while len({file.stem for file in stage.data_dir.glob("metrics/counter_*.db")}) < WORKERS:
         assert stage.sign_in(hamlet.email, PASSWORD) == "RATE_LIMIT_HIT"
         assert time.monotonic() < deadline, "not every process was asked"
-    # Another account is another count; a success ends what went before.
+    # Another account has another count, and a success resets it.
     assert judged(stage.guess(othello, PER_PLACE - 1)) == PER_PLACE - 1
     assert stage.sign_in(othello.email, PASSWORD) == "success"
     assert judged(stage.guess(othello, 40)) == PER_PLACE
-    # Attempts come back one by one. Iago's were used up long enough ago for two.
+    # Attempts refill one by one. Iago's were used up long enough ago for two.
     per_attempt = PERIOD / PER_PLACE
     use_up(stage, iago, at=datetime.now(UTC) - 2 * per_attempt - timedelta(seconds=60))
     assert judged(stage.guess(iago, 40)) == 2
@@ -130,7 +132,7 @@ def test_attempts_are_one_count_for_four_processes(stage: Stage) -> None:
 
 
 def use_up(stage: Stage, member: Member, *, at: datetime) -> None:
-    """What another machine writes down when attempts are made at that time."""
+    """Return the entries that another machine writes for attempts at that time."""
 
     attempt = SignInAttempt(stage.cast.realm_id, member.email, "127.0.0.1/32", "127.0.0.0/24")
     database = Database(stage.database_url)

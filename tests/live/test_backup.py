@@ -1,4 +1,4 @@
-"""docs/backup.md as it stands: what is lost comes back, a cluster as it was at a moment."""
+"""The commands of docs/backup.md restore lost data, and a cluster at a chosen time."""
 
 from __future__ import annotations
 
@@ -100,24 +100,24 @@ class Site:
         assert done.returncode == 0, done.stderr + done.stdout
 
     def install(self, script: str) -> None:
-        """Run the installation, which makes the owner root or, without root, this user."""
+        """Run the installation, in which this user replaces root as the owner if it is not root."""
         if os.geteuid() != 0:
             script = script.replace("-o postgres -g postgres", "")
         subprocess.run(["bash", "-euc", script], cwd=self.folder, check=True)
 
     def bases(self) -> list[str]:
-        """Return the moments of the bases, the oldest first."""
+        """Return the times of the base backups, oldest first."""
         found = (self.folder / "backup").glob("base-*")
         return sorted(each.name.removeprefix("base-") for each in found)
 
     def first_wal(self, night: str) -> str:
-        """Return the first file of the WAL that a base needs."""
+        """Return the first WAL file that a base backup needs."""
         label = (self.folder / "backup" / f"base-{night}" / "backup_label").read_text()
         (found,) = re.findall(r"START WAL LOCATION: .* \(file (\w+)\)", label)
         return str(found)
 
     def oldest_wal(self) -> str:
-        """Return the first file of the WAL in the archive."""
+        """Return the first WAL file in the archive."""
         found = (each.name for each in (self.folder / "backup" / "wal").iterdir())
         return min(name.removesuffix(".gz") for name in found if len(name) == 27)
 
@@ -183,7 +183,7 @@ def test_a_lost_cluster_comes_back_from_each_night(site: Site) -> None:
         (before_all,) = site.bases()
         before_base = make(database, merchant)
         site.environment["SPECD_BACKUP_METRICS"] = str(site.folder / "missing" / "metrics.prom")
-        site.run(site.placed(base))  # a base is made also if nobody can be told
+        site.run(site.placed(base))  # a base backup is also made if no notification can be sent
         site.environment["SPECD_BACKUP_METRICS"] = str(site.folder / "backup" / "metrics.prom")
         before_moment = make(database, merchant)
         moment = pass_a_moment(database)
@@ -231,7 +231,7 @@ def test_a_lost_cluster_comes_back_from_each_night(site: Site) -> None:
 
 
 def test_both_backups_of_a_machine_have_folders_of_their_own() -> None:
-    """A folder that only `postgres` may enter is above none that `specd` writes."""
+    """A folder that only `postgres` may enter has no subfolder that `specd` writes."""
     made = re.findall(r"install -d -o (\w+) -g \w+ -m 700 (.+)", PAGE.read_text())
     owners = {Path(folder): owner for owner, folders in made for folder in folders.split()}
     assert set(owners.values()) == {"postgres", "specd"}
@@ -249,7 +249,7 @@ def test_the_archive_takes_the_same_file_twice_and_no_other_of_its_name(tmp_path
         return subprocess.run(command, env=env, check=False).returncode
 
     file.write_bytes(b"content")
-    # What a crash in the middle of an earlier try has left.
+    # The remains of an earlier attempt that crashed in the middle.
     (tmp_path / "wal" / "000000010000000000000001.part").write_bytes(b"half")
     assert archive() == 0
     assert archive() == 0
@@ -260,7 +260,7 @@ def test_the_archive_takes_the_same_file_twice_and_no_other_of_its_name(tmp_path
 
 
 def pass_a_moment(database: Database) -> str:
-    """Return the present time of the database, which is past when this returns."""
+    """Return the current time of the database, which has passed when this returns."""
     with database.reading() as reader:
         moment = reader.execute(text("SELECT clock_timestamp()::text")).scalar_one()
     until_sql(database, "SELECT clock_timestamp() > cast(:moment AS timestamptz)", moment=moment)
@@ -273,7 +273,7 @@ def make(database: Database, merchant: Merchant) -> InvoiceView:
 
 
 def watch(database: Database, chain: FakeChain) -> None:
-    """Confirm what was paid, and have the product's own watcher read it all."""
+    """Confirm the payments, and let the product's watcher read them."""
     chain.mine(3, at=datetime.now(UTC))
     watcher = ChainWatcher(database, chain, Clock(), chain_id=CHAIN_ID)
     while watcher.try_watch_one():
@@ -296,7 +296,7 @@ def wait_until_promoted(site: Site) -> None:
 
 
 class Machine:
-    """A machine with specd's program, its service's settings and nothing else."""
+    """A machine with specd's program and its service's settings only."""
 
     def __init__(self, folder: Path, backups: Path, specd: Specd) -> None:
         self.specd = specd
@@ -331,7 +331,7 @@ class Machine:
         return script
 
     def run(self, script: str, **more: str) -> str:
-        """Run a script of the page, specd itself in this process. Return the output of specd."""
+        """Run a script of the page, with specd in this process. Return the output of specd."""
         others: list[str] = []
         out = ""
         for line in self.placed(script).splitlines():
@@ -368,8 +368,9 @@ class Machine:
 def test_an_installation_comes_back_from_the_newest_night(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A chat that is written to while the backup runs serves on another machine: the key signs in,
-    files are there, and messages are those of one moment.
+    """A chat that is written to during the backup is restored on another machine.
+
+    The key is valid, files exist, and messages are those of one moment.
     """
     (install,) = blocks("Back up each night")
     (rehearsal,) = blocks("Rehearse")

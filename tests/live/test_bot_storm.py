@@ -1,4 +1,4 @@
-"""A slice of the storm of bots at addresses: `scripts/webhook-storm` is the whole of it."""
+"""A part of the storm of bots; `scripts/webhook-storm` runs it at full size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_every_message_is_answered_once_while_workers_die(chat_filled: tuple[str
 
 
 def test_a_worker_may_die_at_any_moment(chat_filled: tuple[str, Cast]) -> None:
-    """The request is repeated where it was made and the answer not committed."""
+    """The request is repeated if it was sent and its response was not committed."""
     url, cast = chat_filled
     assert run_moments(url, cast) == {
         "die_when_it_is_taken": (1, 1),

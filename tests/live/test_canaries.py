@@ -1,4 +1,4 @@
-"""Secrets stay where they belong: none of them in a log, a metric, an error, an event, a table."""
+"""No secret is in a log, a metric, an error, an event or a table where it does not belong."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_no_secret_leaves_its_place(
     leaks = {place: stage.canaries.found_in(content) for place, content in written.items()}
     leaks["answers"] = stage.judge.told()
     assert {place: found for place, found in leaks.items() if found} == {}
-    # What was looked into is there: a place that is empty hides nothing.
+    # The searched places have contents: an empty place would prove nothing.
     assert b'"request failed"' in written["server.log"]
     assert b'"mail_sent"' in written["worker.log"]
     for table in ("chat.event", "chat.audit_log", "chat.outbox", "payment.checkout_session"):
@@ -67,7 +67,7 @@ def test_a_canary_is_found_however_it_is_written() -> None:
 
 
 def misplace(stage: Stage) -> None:
-    """Every secret, sent where it does not belong."""
+    """Send every secret to places where it does not belong."""
     judge, hamlet = stage.judge, stage.cast.hamlet
     chat, bearer = auth(hamlet), {"Authorization": f"Bearer {stage.merchant.key}"}
     form = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -118,7 +118,7 @@ def misplace(stage: Stage) -> None:
                       {"payment_method_id": value}):  # fmt: skip
             headers = bearer | {"Idempotency-Key": "a-wrong-order"}
             requests.append(("POST", "/v1/invoices", {"headers": headers, "json": order | wrong}))
-        # A name that nobody knows is told to whoever sent it, which is the use of that answer.
+        # An unknown name is returned to the caller who sent it, because the response is about it.
         named = {"headers": headers, "json": order | {value: 1}, "shows": [value]}
         requests.append(("POST", "/v1/invoices", named))
         for method, path, options in requests:
@@ -130,7 +130,7 @@ def misplace(stage: Stage) -> None:
 
 
 def look_around(stage: Stage) -> None:
-    """What anybody may read, and what the operator's commands print."""
+    """Read all public responses and the output of operator commands."""
     judge = stage.judge
     for path in ("/metrics", "/readyz", "/healthz", "/docs", "/v1/openapi.json"):
         judge.send("GET", path)

@@ -1,5 +1,5 @@
-"""The files of docs/deploy/cluster for two cells: HAProxy before two installations, each with
-databases of its own.
+"""The files of docs/deploy/cluster for two cells: HAProxy in front of two installations with
+separate databases.
 """
 
 from __future__ import annotations

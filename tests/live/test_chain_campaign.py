@@ -1,6 +1,6 @@
-"""Invoices and a real chain: every way to pay, to fail to pay, and to be taken back.
+"""Invoices on a real chain: all kinds of payments, failures and reorganizations.
 
-`scripts/reorg_storm` is the long campaign; a slice of it is here.
+`scripts/reorg_storm` is the long campaign, of which a part runs here.
 """
 
 import os
@@ -127,7 +127,9 @@ class TestPaying:
         shop.expire()
         assert shop.state(invoice) == State("paid", "none", 1000, 0)
 
-    @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)  # anvil is what takes time
+    @pytest.mark.parametrize(
+        "database_url", ["sqlite"], indirect=True
+    )  # most of the time is spent in anvil
     def test_two_thousand_blocks_behind_with_a_range_limit(
         self, shop: Shop, anvil: LocalChain
     ) -> None:
@@ -159,7 +161,7 @@ class TestReorganisations:
         assert anvil.call("eth_sendRawTransaction", raw) == sent
         within(
             10, lambda: anvil.balance(invoice.deposit_address) == 1000
-        )  # it mines a little later
+        )  # it is mined a little later
         anvil.mine()
         watch(watcher)
         assert shop.state(invoice) == State("paid", "none", 1000, 0)
@@ -191,7 +193,7 @@ class TestReorganisations:
             watch(watcher)
             assert shop.state(invoice).status == "paid"
             port = int(first.url.rpartition(":")[2])
-        # Block 0 of a chain that begins within the same second is the same one.
+        # Block 0 of a chain that begins within the same second would be equal.
         deadline = time.monotonic() + 5
         began = int(time.time())
         while int(time.time()) == began:
@@ -199,7 +201,7 @@ class TestReorganisations:
             time.sleep(0.02)
         with running_anvil(port=port) as second:
             shop.chain = second
-            second.advance_clock(60)  # a chain that is younger, not one that lags
+            second.advance_clock(60)  # a younger chain, not a lagging one
             second.mine(3)
             watcher = shop.watcher()
             for _ in range(3):
@@ -224,7 +226,9 @@ class TestReorganisations:
 
 
 class TestProcesses:
-    """`specd worker` as users run it: signals, dead leaders, endpoints that hang or are wrong."""
+    """`specd worker` as users run it: signals, killed leaders, endpoints that hang or have the
+    wrong chain.
+    """
 
     @pytest.fixture
     def database_url(self, sqlite_url: str) -> str:
@@ -291,7 +295,7 @@ class TestProcesses:
 
 
 class Worker:
-    """A running `specd worker`, all of them."""
+    """A running `specd worker` with all workers."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", log: Path) -> None:
         self._process = process
@@ -308,7 +312,7 @@ class Worker:
 
 @contextmanager
 def worker(database_url: str, rpc_urls: str) -> Iterator[Worker]:
-    """Started with nothing but the settings that a user would set; must end cleanly on SIGTERM."""
+    """Start it with only the settings that a user would set. It must end cleanly on SIGTERM."""
     directory = Path(database_url.removeprefix("sqlite:///")).parent
     migrate.upgrade(f"sqlite:///{directory}/chat.db", "chat")
     log = directory / f"worker-{time.monotonic_ns()}.log"
@@ -340,7 +344,7 @@ def worker(database_url: str, rpc_urls: str) -> Iterator[Worker]:
 
 @contextmanager
 def hanging_endpoint() -> Iterator[str]:
-    """A URL that takes connections and questions and never answers."""
+    """The URL of a server that accepts connections and requests and never responds."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(100)
@@ -354,7 +358,7 @@ def closed_port() -> int:
 
 
 def within(seconds: float, is_so: Callable[[], bool]) -> None:
-    """Poll until it is so; fail when it is not in time."""
+    """Wait until the condition is true, and fail after a time limit."""
     deadline = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < deadline, f"not so within {seconds:g} s"

@@ -1,4 +1,4 @@
-"""A slice of `scripts/cluster`: the primary is killed under load, behind PgBouncer."""
+"""A part of `scripts/cluster`: the primary is killed under load, behind PgBouncer."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ def test_nothing_is_lost_with_the_primary() -> None:
     if missing:
         pytest.skip(f"the cluster wants {', '.join(missing)}")
     folder = Path(tempfile.mkdtemp(prefix="specd-cluster-"))
-    folder.chmod(0o755)  # PostgreSQL's user goes through it
+    folder.chmod(0o755)  # PostgreSQL's user needs access to it
     try:
         outcome = run("primary-killed", folder / "cluster", is_pooled=True)
     finally:

@@ -1,4 +1,6 @@
-"""Some of a day on /chat; scripts/daily-chat lives all of it, at two widths, light and dark."""
+"""Some steps of a day on /chat; scripts/daily-chat runs all of them, at two widths, light and
+dark.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A slice of the delivery campaign: `scripts/delivery` is the whole of it."""
+"""A part of the delivery campaign; `scripts/delivery` runs it at full size."""
 
 from __future__ import annotations
 

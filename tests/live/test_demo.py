@@ -1,4 +1,4 @@
-"""`specd demo` as a newcomer meets it: start it, paste what it prints, see an invoice paid."""
+"""`specd demo` for a new user: start it, paste its commands, see a paid invoice."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Demo]]:
 
 
 def authorize_calls(link: str) -> None:
-    """What Hamlet does: open the link in a browser, consent, come back."""
+    """Act as Hamlet: open the link in a browser, consent and return."""
     with httpx.Client(headers={"Accept": "text/html"}, trust_env=False, timeout=10) as browser:
         shown = browser.get(link).text
         assert "in the name of <b>Hamlet</b>" in shown
@@ -115,7 +115,7 @@ def test_a_newcomer_pastes_the_lines_and_sees_the_invoice_paid(start: Callable[.
 
 
 def paste_guides(demo: Demo, printed: dict[str, Any]) -> None:
-    """Every line of the guides, as it stands but for what the reader is told to fill in."""
+    """Paste every line of the guides, with the values that the reader is asked to replace."""
     hamlet = next(user for user in printed["chat_users"] if user["email"].startswith("hamlet"))
     filled = {
         "$KEY": printed["key"],

@@ -1,4 +1,4 @@
-"""Long polls at a real server: they wait in any process, and a server that stops answers them."""
+"""Long polls at a real server: they wait in any process, and are answered when the server stops."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATIENCE_S = 60.0
 
 
 class Office:
-    """The cast at a running server of two processes."""
+    """The cast on a running server of two processes."""
 
     def __init__(self, server: RunningServer, cast: Cast, database: Database) -> None:
         self.server, self.cast, self.database = server, cast, database
@@ -60,7 +60,7 @@ def office(tmp_path: Path) -> Iterator[Office]:
 
 
 def polling(office: Office, queue_ids: list[str]) -> tuple[list[threading.Thread], list[Any]]:
-    """Polls under way, and where their answers come to."""
+    """Polls in progress, and the list of their responses."""
     answers: list[Any] = []
     threads = [
         threading.Thread(target=lambda q=queue_id: answers.append(office.poll(q)))
@@ -72,7 +72,7 @@ def polling(office: Office, queue_ids: list[str]) -> tuple[list[threading.Thread
 
 
 def await_polls(office: Office, queue_ids: list[str]) -> None:
-    """Wait until the server has written down that these queues are polled."""
+    """Wait until the server has stored that these queues are polled."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         with office.database.reading() as db:

@@ -1,4 +1,4 @@
-"""A slice of the storm of events: `scripts/event-storm` is the whole of it."""
+"""A part of the storm of events; `scripts/event-storm` runs it at full size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A slice of the export campaign: `scripts/export` is the whole of it."""
+"""A part of the export campaign; `scripts/export` runs it at full size."""
 
 from __future__ import annotations
 

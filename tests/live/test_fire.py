@@ -1,4 +1,4 @@
-"""A slice of the fire campaign: `scripts/fire` is the whole of it."""
+"""A part of the fire campaign; `scripts/fire` runs it at full size."""
 
 from __future__ import annotations
 

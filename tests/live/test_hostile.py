@@ -1,7 +1,7 @@
-"""Raw bytes that frameworks die of, sent to a real gunicorn over sockets.
+"""Malformed raw requests to a real gunicorn over sockets.
 
-Every answer is a 4xx in the service's envelope, the next request is served, and the server neither
-burns a core nor grows.
+Every response is a 4xx in the service's format, the next request is served, and the server uses
+little CPU time and memory.
 """
 
 import json
@@ -48,21 +48,21 @@ class Target:
         self.port = server.port
         self.key = key.encode()
         (self.worker,) = server.worker_pids()
-        self.slow = self.connect()  # the last test reads what became of it
+        self.slow = self.connect()  # the last test checks its state
         self.slow.sendall(b"GET /v1/payment-methods HTTP/1.1\r\nX: ")
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), timeout=15)
 
     def send(self, raw: bytes, *, then_close: bool = False) -> Answer:
-        """The first answer to `raw`, whatever else the server does with the rest of it."""
+        """Return the first response to `raw`, regardless of what follows."""
         with self.connect() as connection:
             try:
                 connection.sendall(raw)
                 if then_close:
                     connection.shutdown(socket.SHUT_WR)
             except (BrokenPipeError, ConnectionResetError):
-                pass  # the server had answered and closed before all was written
+                pass  # the server had responded and closed before everything was written
             return read_answer(connection)
 
     def head(self, start: bytes, *headers: bytes) -> bytes:
@@ -70,7 +70,7 @@ class Target:
         return b"\r\n".join(lines) + b"\r\n\r\n"
 
     def create(self, body: bytes, *headers: bytes, length: int | None = None) -> bytes:
-        """A request to create an invoice, right in everything but what is given."""
+        """Return a request to create an invoice, valid except for the given parts."""
         named = b"".join(headers).lower()
         lines = [] if b"idempotency-key:" in named else [b"Idempotency-Key: hostile-key-1"]
         if b"content-type:" not in named:
@@ -80,7 +80,7 @@ class Target:
         return self.head(b"POST /v1/invoices HTTP/1.1", *lines, *headers) + body
 
     def memory(self) -> int:
-        """Resident bytes of the worker."""
+        """Return the resident bytes of the worker."""
         status = Path(f"/proc/{self.worker}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) * 1024  # type: ignore[index]
 
@@ -89,7 +89,7 @@ class Target:
         return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) * 1024  # type: ignore[index]
 
     def cpu(self) -> float:
-        """Seconds of processor time the worker has used."""
+        """Return the CPU seconds that the worker has used."""
         fields = Path(f"/proc/{self.worker}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -225,7 +225,7 @@ CHUNKED = b"Transfer-Encoding: chunked"
 
 
 def requests(target: Target) -> dict[str, tuple[bytes, tuple[int, ...]]]:
-    """Whole requests, and the statuses that are right for each."""
+    """Complete requests, each with its expected statuses."""
     create, head, key = target.create, target.head, b"Authorization: Bearer " + target.key
     get = b"GET /v1/payment-methods HTTP/1.1"
     bomb = zlib.compress(b" " * MIB, 9)
@@ -334,7 +334,7 @@ def test_requests(target: Target) -> None:
 
 
 def test_a_refused_framing_ends_the_connection(target: Target) -> None:
-    """Whatever follows on a connection whose framing is in doubt must not be read as a request."""
+    """Data after a request with ambiguous framing must not be read as a request."""
     smuggled = target.head(b"GET /v1/payment-methods HTTP/1.1")
     for raw in (
         target.create(b"0\r\n\r\n" + smuggled, CHUNKED, b"Content-Length: 5"),
@@ -360,7 +360,7 @@ def test_a_body_in_drips_is_cut_at_the_deadline(target: Target) -> None:
 
 
 def test_many_at_once_leave_the_server_well(target: Target) -> None:
-    """200 connections that send half a request and wait; others are served meanwhile."""
+    """200 connections send half a request and wait, while other requests are served."""
     waiting = [target.connect() for _ in range(200)]
     try:
         for connection in waiting:
@@ -386,7 +386,7 @@ def test_pipelined_requests_are_answered_in_order(target: Target) -> None:
 
 
 def test_processor_and_memory_stay_bounded(target: Target) -> None:
-    """All bodies once more: no more than 250 ms for each MiB (and 20 ms for each request)."""
+    """All bodies again: at most 250 ms for each MiB, and 20 ms for each request."""
     target.is_well()
     memory, cpu = target.memory(), target.cpu()
     size = 0

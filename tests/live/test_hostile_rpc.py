@@ -1,6 +1,6 @@
-"""A real server and worker, a real chain, and endpoints that misbehave as providers' do.
+"""A real server, worker and chain, with endpoints that misbehave like those of providers.
 
-`tests/workers` has the same stories over a scripted chain, for every run of the suite.
+`tests/workers` runs the same stories with a scripted chain.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ pytestmark = [
 
 
 class Shop:
-    """What a merchant sees of a running server."""
+    """A merchant's view of a running server."""
 
     def __init__(self, server: str, key: str) -> None:
         headers = {"Authorization": f"Bearer {key}"}
@@ -78,7 +78,7 @@ class Shop:
     def waits_until(
         self, invoice: dict[str, Any], status: str, *, within_s: float, mine: LocalChain
     ) -> None:
-        """Wait until the invoice has the status, while blocks come."""
+        """Wait until the invoice has the status, while blocks are mined."""
         until = time.monotonic() + within_s
         while self.state(invoice)[0] != status:
             assert time.monotonic() < until, (self.state(invoice), self.told(invoice))
@@ -87,7 +87,7 @@ class Shop:
 
 
 class Street:
-    """An anvil, and a hostile proxy before it."""
+    """An anvil with a hostile proxy in front of it."""
 
     def __init__(self, chain: LocalChain, proxy: HostileRpc) -> None:
         self.chain, self.proxy = chain, proxy
@@ -191,7 +191,7 @@ def test_a_new_invoice_is_paid_although_the_blocks_of_many_are_pruned(
         its.chain.mine(60)
         its.proxy.meddle = prune
         with open_shop(database, database_url, tmp_path, its.proxy.url, before=abandon) as shop:
-            for _ in range(40):  # the watcher looks for those that have ended
+            for _ in range(40):  # the watcher checks invoices whose monitoring has ended
                 time.sleep(1)
                 its.chain.mine()
             invoice = shop.sell()
@@ -225,7 +225,7 @@ def test_a_balancer_that_lacks_blocks_takes_nothing_back(
         its.proxy.meddle = balance
         with open_shop(database, database_url, tmp_path, its.proxy.url) as shop:
             time.sleep(1)
-            shop.sell()  # while nobody is to pay, the watcher looks every 25 s only
+            shop.sell()  # without payable invoices the watcher only polls every 25 s
             invoice = shop.sell()
             its.chain.pay(invoice["deposit_address"], 10_000_000)
             shop.waits_until(invoice, "paid", within_s=30, mine=its.chain)
@@ -265,7 +265,7 @@ def test_money_that_came_before_an_invoice_pays_nothing_on_an_idle_chain(
 def test_a_fallback_on_another_branch_waits_for_the_endpoint_that_is_silent(
     database: Database, database_url: str, tmp_path: Path
 ) -> None:
-    """The first endpoint answers from what it had before the chain changed for the second one."""
+    """The first endpoint returns its state from before the chain changed for the second one."""
     kept: dict[str, Any] = {}
     mode = ["live"]
 

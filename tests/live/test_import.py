@@ -1,4 +1,6 @@
-"""docs/moving.md as it stands, and imports that are killed; scripts/import imports a million."""
+"""The commands of docs/moving.md, and imports that are killed; scripts/import imports a million
+messages.
+"""
 
 from __future__ import annotations
 
@@ -41,19 +43,19 @@ SMALL = {
     "PEOPLE": 300, "SUBSCRIBERS": 30, "CHANNELS": 20, "HALL_TOPICS": 3_000, "ACT_MESSAGES": 500,
     "LEAST_MESSAGES": 3_500,
 }  # fmt: skip
-"""The organization: `scripts/import` has a large one."""
+"""The organization; `scripts/import` has a large one."""
 
 
 @pytest.fixture(autouse=True)
 def _commands_start_warm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The campaign measures commands that start cold; here only their results count."""
+    """The campaign measures commands that start cold. Here only their results count."""
     programs = SimpleNamespace(**vars(subprocess) | {"Popen": warm.Popen})
     monkeypatch.setattr(importing, "subprocess", programs)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A migrated database with nobody in it."""
+    """A migrated database without users."""
     if request.param == "sqlite":
         yield place_migrated(tmp_path / "target.db", "chat")
         return
@@ -113,12 +115,12 @@ def test_the_comparison_of_the_campaign_sees_a_difference(tmp_path: Path) -> Non
 
 
 def blocks() -> list[str]:
-    """The page's blocks of commands."""
+    """Return the blocks of commands of the page."""
     return re.findall(r"^```bash\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 
 
 def _replaced(block: str, *changes: tuple[str, str]) -> str:
-    """The block with what is elsewhere where it is here."""
+    """Return the block with local addresses."""
     for there, here in changes:
         assert there in block
         block = block.replace(there, here)
@@ -126,9 +128,7 @@ def _replaced(block: str, *changes: tuple[str, str]) -> str:
 
 
 def test_the_guide(tmp_path: Path) -> None:
-    """Its commands, pasted in their order: on one installation, then on the other, but for those
-    on the server of Zulip's.
-    """
+    """The commands, pasted in order on both installations, except those for the server of Zulip."""
     urls = [f"sqlite:///{tmp_path}/{name}.db" for name in ("old", "new")]
     for name in ("old", "new", "two"):
         place_migrated(tmp_path / f"{name}.db", "chat")

@@ -1,4 +1,4 @@
-"""The samples of proxies keep the inside pages inside, however a client spells them."""
+"""The sample proxies hide the internal pages in every spelling of their paths."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.live.running_server import free_port
 INSIDE = ("/metrics", "/healthz", "/readyz")
 LEFT_OUT = {"stats socket", "option httpchk", "http-check expect"}
 SHOWN = ("/user_avatars/1/0123456789abcdef.png", "/user_uploads/1/2/a.png")
-"""Pictures of people, and files."""
+"""Avatars and files."""
 
 
 class Upstream(BaseHTTPRequestHandler):
-    """A server that decodes paths as generously as there may be one."""
+    """A server that decodes paths as generously as possible."""
 
     def do_GET(self) -> None:
         path = "/" + unquote(unquote(self.path.partition("?")[0])).strip("/")
@@ -36,7 +36,7 @@ class Upstream(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -59,14 +59,16 @@ def spellings() -> Iterator[str]:
 
 
 def haproxy_of(sample: str, folder: Path, upstream: str, port: int) -> Path:
-    """The sample's frontend and its servers, without TLS and what else needs other programs."""
+    """Return the sample's frontend and its servers, without TLS and without parts that need other
+    programs.
+    """
     text = (DEPLOY / "cluster" / sample).read_text().partition("listen primary")[0]
     lines, is_plain = [], False
     for line in text.splitlines():
         words = line.split()
         if words[:1] == ["frontend"]:
             is_plain = words[1] == "http"
-        if words[:1] == ["bind"] and is_plain:  # it redirects to the other
+        if words[:1] == ["bind"] and is_plain:  # it redirects to the other frontend
             line = f"  bind 127.0.0.1:{free_port()}"
         elif words[:1] == ["bind"]:
             line = f"  bind 127.0.0.1:{port}"

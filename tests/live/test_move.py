@@ -1,4 +1,4 @@
-"""A slice of `scripts/move`: an organization moves between installations while people use it."""
+"""A part of `scripts/move`: an organization moves between installations while people use it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SMALL = {
     "PEOPLE": 220, "SUBSCRIBERS": 22, "CHANNELS": 20, "HALL_TOPICS": 1_000, "ACT_MESSAGES": 500,
     "LEAST_MESSAGES": 1_500,
 }  # fmt: skip
-"""The organization: `scripts/move` has a large one."""
+"""The organization; `scripts/move` has a large one."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Clients that people leave open while their organization moves to another installation."""
+"""Open clients during the move of their organization to another installation."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ DRAFT = "half a sentence"
 
 @dataclass
 class Stage:
-    """An organization that is about to move, and Othello, who writes with curl."""
+    """An organization before its move, and Othello, who writes with curl."""
 
     site: Site
     keys: dict[str, str]
 
     def ask(self, method: str, path: str, **options: Any) -> Any:
-        """Ask until a server is there."""
+        """Send a request until a server responds."""
         address, auth = f"{self.site.url}/api/v1{path}", (OTHELLO, self.keys[OTHELLO])
 
         def ask() -> httpx.Response | None:
@@ -107,7 +107,7 @@ def test_the_page_goes_on_where_it_was(browser: Browser, stage: Stage) -> None:
 @need(TERMINAL)
 @pytest.mark.parametrize("stage", ["the same ids"], indirect=True)
 def test_zulip_term_goes_on_by_itself(stage: Stage, tmp_path: Path) -> None:
-    """It asks for channels and people only when it starts, so new ids would mean nothing to it."""
+    """It requests channels and users only at its start, so new ids would be unknown to it."""
     configuration = tmp_path / "zuliprc"
     configuration.write_text(
         f"[api]\nemail={HAMLET}\nkey={stage.keys[HAMLET]}\nsite={stage.site.url}\n"

@@ -1,4 +1,4 @@
-"""What an operator sees of a running server and its workers: metrics and traces."""
+"""The operator's view of a running server and its workers: metrics and traces."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ BACKUPS = {
     "specd_backup_timestamp_seconds",
     "specd_base_backup_timestamp_seconds",
 }
-"""What only PostgreSQL's archive and the night's base backup have (`test_backup.py`)."""
+"""Metrics of PostgreSQL's archive and the nightly base backup only (`test_backup.py`)."""
 
 
 class Stage:
-    """A demo with spans where they can be made, their collector, and a merchant's receiver."""
+    """A demo, with spans if they are available, their collector, and a merchant's receiver."""
 
     def __init__(self, demo: Demo, collector: Collector, receiver: Receiver) -> None:
         self.demo, self.collector, self.receiver = demo, collector, receiver
@@ -59,7 +59,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.fixture(scope="module")
 def posted(stage: Stage) -> dict[str, str]:
-    """The headers of the webhook that a traced request has caused."""
+    """Return the headers of the webhook that a traced request has caused."""
     hook = {"url": f"{stage.receiver.url}/hook", "event_types": ["invoice.created"]}
     made = stage.client.post(
         "/v1/webhook-endpoints", json=hook, headers={"Idempotency-Key": "observed-endpoint"}
@@ -79,7 +79,7 @@ def posted(stage: Stage) -> dict[str, str]:
 
 
 def names(stage: Stage) -> set[str]:
-    """Return the names of the samples that a scrape has."""
+    """Return the names of the samples in a scrape."""
     scrape = stage.client.get("/metrics").text
     return {re.split(r"[{ ]", line)[0] for line in scrape.splitlines() if line[:1] != "#"}
 
@@ -87,7 +87,7 @@ def names(stage: Stage) -> set[str]:
 def test_each_metric_that_a_rule_or_a_panel_names_is_there(
     stage: Stage, posted: dict[str, str]
 ) -> None:
-    """Those of the watcher once it has begun with the chain, that of the event log once a client
+    """Metrics of the watcher appear when it has started, and that of the event log when a client
     waits for events.
     """
     asked = {where: metrics_of(asked) for where, asked in expressions().items()}
@@ -100,7 +100,7 @@ def test_each_metric_that_a_rule_or_a_panel_names_is_there(
 
 
 def test_the_processes_show_what_they_have(stage: Stage, posted: dict[str, str]) -> None:
-    """Two server processes, which a scrape of either adds up."""
+    """Two server processes, whose values are added in a scrape of either."""
     scrape = stage.client.get("/metrics").text
     sizes = dict(
         re.findall(r'^specd_threads_size\{kind="writing",service="(\w+)"\} (\S+)$', scrape, re.M)

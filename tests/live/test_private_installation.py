@@ -1,4 +1,4 @@
-"""A fresh installation is its owner's alone, whatever the umask of who installs it."""
+"""A new installation is private to its owner, whatever the umask of the installing user."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from tests.support import warm
 
 
 def others_reach(folder: Path) -> list[str]:
-    """What is made for others too, from `folder` down."""
+    """Return the files below `folder` that are accessible to others."""
     return [
         f"{path} {stat.S_IMODE(path.lstat().st_mode):04o}"
         for path in (folder, *folder.rglob("*"))
@@ -26,9 +26,10 @@ def others_reach(folder: Path) -> list[str]:
 
 
 def minds_termination(pid: int) -> bool:
-    """Whether a process collects SIGTERM by itself, as workers do: its threads block the signal,
-    all but the one that waits for it. While a thread or a child begins, the C library blocks every
-    signal for a moment, which is something else.
+    """Return whether a process waits for SIGTERM, as workers do.
+
+    All its threads block the signal, except the one that waits for it. While a thread or a child
+    starts, the C library blocks every signal for a moment, which is different.
     """
     blocked = [
         int(status.read_text().partition("SigBlk:")[2].split()[0], 16)
@@ -39,7 +40,7 @@ def minds_termination(pid: int) -> bool:
 
 
 class Installation:
-    """Commands as an operator without any care runs them."""
+    """Commands of an operator who takes no precautions."""
 
     def __init__(self, data_dir: Path) -> None:
         self.data_dir = data_dir
@@ -53,7 +54,7 @@ class Installation:
         )  # fmt: skip
 
     def files(self) -> dict[str, str]:
-        """What the doctor says of the files."""
+        """Return the doctor's findings about the files."""
         told = json.loads(self.specd("doctor", "--json").stdout.splitlines()[-1])
         (found,) = [finding for finding in told["findings"] if finding["check"] == "files"]
         return dict(found)
@@ -83,7 +84,7 @@ def test_nothing_is_for_others(installation: Installation) -> None:
     try:
         with RunningServer(
             data_dir, {"SPECD_RATE_LIMITS": "true"}, application="app"
-        ) as server:  # gunicorn by itself, as the deployment guide says it may be run
+        ) as server:  # gunicorn itself, as the deployment guide allows
             form = {"username": "o@acme.example", "password": "four score and seven"}
             answer = httpx.post(f"{server.url}/api/v1/fetch_api_key", data=form)
             assert answer.status_code == 200, answer.text
@@ -91,7 +92,7 @@ def test_nothing_is_for_others(installation: Installation) -> None:
             exported = installation.specd("chat", "export", "--realm", "127.0.0.1")
             assert exported.returncode == 0, exported.stderr
             assert installation.files()["state"] == "ok"
-            server.log.chmod(0o600)  # made by this test
+            server.log.chmod(0o600)  # created by this test
             found = {path.relative_to(data_dir).parts[0] for path in data_dir.rglob("*")}
             limits = {"chat.request-limits", "payment.request-limits"}
             wanted = {"payment.db", "chat.db", "chat.db-wal", "chat-secret", "metrics", "exports"}
@@ -129,7 +130,7 @@ def test_one_service_needs_its_own_database_only(
     worker = installation.worker("--only", one)
     try:
         deadline = time.monotonic() + START_S
-        while not minds_termination(worker.pid):  # which it does once its jobs begin
+        while not minds_termination(worker.pid):  # after its jobs have begun
             assert worker.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.05)

@@ -1,7 +1,7 @@
-"""What a client sends through a proxy stays its own: no request hides in the body of another.
+"""Requests through a proxy stay separate: no request hides in the body of another.
 
-A body that the server took for the next request would be answered to whoever comes next over the
-same connection, or would take that one's request, with its key, for the rest of its own.
+If the server read a body as the next request, its response would go to the next client on the same
+connection, or it would include that client's request with the key.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.support.chat.people import CAST_MADE_AT, SECRET, Cast, Member, make_c
 
 HOST = "acme.example"
 APART_S = 0.05
-"""Between the packets of the head and of the body: the server has read the first by then."""
+"""The pause between the packets of the head and of the body, in which the server reads the head."""
 _numbers = count()
 
 
@@ -36,7 +36,7 @@ class Stage:
     cast: Cast
 
     def sent(self) -> list[str]:
-        """What the attacker's messages say."""
+        """Return the texts of the attacker's messages."""
         query = {"anchor": "newest", "num_before": 50, "num_after": 0, "apply_markdown": "false"}
         with client(self.server.port, self.cast.othello) as own:
             found = own.get("/api/v1/messages", params=query).json()["messages"]
@@ -70,7 +70,10 @@ def client(port: int, member: Member) -> httpx.Client:
 
 
 def hidden(attacker: Member, *, is_whole: bool) -> bytes:
-    """A request to send a message; what follows it would become its text, unless it is whole."""
+    """Return a request to send a message.
+
+    Data that follow it would become its text, unless it is complete.
+    """
     form = b"type=direct&to=[%d]&content=stolen" % attacker.id
     key = b64encode(f"{attacker.email}:{attacker.key}".encode())
     lines = (
@@ -84,11 +87,12 @@ def hidden(attacker: Member, *, is_whole: bool) -> bytes:
 
 
 def attack(port: int, body: bytes, *, in_chunks: bool) -> bytes:
-    """Send a request that offers to upgrade, then its body; all that is answered
-    until the connection ends or nothing more comes for a moment.
+    """Send a request that offers to upgrade, then its body.
+
+    Return all responses until the connection ends or is idle for a moment.
     """
     framing = b"Transfer-Encoding: chunked" if in_chunks else b"Content-Length: %d" % len(body)
-    # A password is hashed slowly, so the body is here before the answer leaves.
+    # Hashing a password is slow, so the body arrives before the response is sent.
     query = b"username=nobody%d@acme.example&password=zzzzzzzz" % next(_numbers)
     lines = (
         b"POST /api/v1/fetch_api_key?" + query + b" HTTP/1.1",

@@ -1,4 +1,4 @@
-"""The proxies of docs/deploy without any server: errors that clients know, and nothing in a log."""
+"""The proxies of docs/deploy without servers: documented errors, and no secret in a log."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ INSIDE = ("/metrics", "/healthz", "/readyz", "/%6detrics", "/%72eadyz", "/health
 
 @dataclass(frozen=True)
 class Proxy:
-    """A running proxy before two servers that are away."""
+    """A running proxy in front of two servers that are down."""
 
     port: int
     plain_port: int
@@ -57,8 +57,9 @@ class Proxy:
 
     @cached_property
     def answers(self) -> dict[str, httpx.Response]:
-        """Return the answer to each path of clients. They are asked for together, because HAProxy
-        waits a second before each of three retries.
+        """Return the response to each path of clients.
+
+        The requests are simultaneous, because HAProxy waits a second before each of three retries.
         """
         paths = [*page_paths(), *SERVICES, SECRET]
         with ThreadPoolExecutor(len(paths)) as clients:
@@ -125,7 +126,7 @@ def document(name: str) -> dict[str, Any]:
 
 
 def page_paths() -> list[str]:
-    """Return a path of each page of ours, except the redirect of `/`."""
+    """Return a path of each of our pages, except the redirect of `/`."""
     clients = build_pages(documents={}, own=[chat.add_chat, payment.add_dashboard])
     maps = (Stage().build().url_map, clients.url_map)
     rules = {rule.rule for each in maps for rule in each.iter_rules()} - {"/"}

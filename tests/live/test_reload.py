@@ -1,4 +1,4 @@
-"""`specd serve --reload`: good and bad edits under load, and no request that fails."""
+"""`specd serve --reload`: valid and invalid edits under load, without a failed request."""
 
 import subprocess
 import threading
@@ -23,7 +23,7 @@ ERRORS = "greeter/errors.py"
 
 
 class Reloading:
-    """A service that is served with `--reload`, in a tree of its own."""
+    """A service with `--reload` in a separate tree."""
 
     def __init__(self, folder: Path) -> None:
         self.tree = Stranger(folder)
@@ -61,13 +61,13 @@ class Reloading:
         return httpx.get(f"{self.url}/greetings/Ada", timeout=PATIENCE_S).json().get("text")
 
     def mistake(self) -> str:
-        """What the errors of the version that serves say of a newer one; empty for nothing."""
+        """Return the errors about a newer version, or an empty list."""
         answer = httpx.get(f"{self.url}/nothing", timeout=PATIENCE_S)
         assert answer.status_code == 404
         return "".join(each["message"] for each in answer.json().get("details", ()))
 
     def until(self, holds: Callable[[], bool]) -> float:
-        """Wait, and return how many seconds that took."""
+        """Wait for the condition, and return the elapsed seconds."""
         began = time.monotonic()
         while not holds():
             assert time.monotonic() - began < PATIENCE_S, self.log.read_text()[-4000:]
@@ -78,7 +78,7 @@ class Reloading:
         return self.until(lambda: self.greeting() == text)
 
     def until_mistake(self, text: str) -> None:
-        """Wait until this is said; empty: until nothing is."""
+        """Wait until this error is reported, or none if it is empty."""
         self.until(lambda: text in self.mistake() if text else not self.mistake())
 
     def stop(self) -> None:
@@ -95,7 +95,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reloading]:
 
 @pytest.fixture
 def reloading(served: Reloading) -> Iterator[Reloading]:
-    """The server, with the files as they were written first."""
+    """A server with the initial files."""
     files = {name: served.text(name) for name in (HANDLER, DOCUMENT, TABLES, ERRORS)}
     yield served
     for name, text in files.items():
@@ -106,7 +106,7 @@ def reloading(served: Reloading) -> Iterator[Reloading]:
 
 
 class Readers:
-    """Clients that go on asking while a context lasts. `failures` is what they must not get."""
+    """Clients that send requests during a context. `failures` are unexpected responses."""
 
     def __init__(self, reloading: Reloading) -> None:
         self.failures: list[str] = []
@@ -145,7 +145,7 @@ BAD = [
     (TABLES, lambda text: text + "1 / 0\n", "ZeroDivisionError"),
     (ERRORS, lambda text: text + "1 / 0\n", f"{ERRORS}:"),
 ]
-"""File, edit that spoils it, and what is said of it."""
+"""File, invalid edit, and the reported error."""
 
 
 @pytest.mark.parametrize("rounds", [1, in_all(3)])
@@ -154,7 +154,7 @@ def test_edits_good_and_bad_fail_no_request(reloading: Reloading, rounds: int) -
     with Readers(reloading) as readers:
         for name, spoil, expected in BAD * rounds:
             for _ in range(2):
-                # All of one length: Python compares whole seconds and lengths.
+                # All have the same length, because Python compares whole seconds and lengths.
                 wanted = f"version {len(took) % 9 + 1}"
                 reloading.write(HANDLER, handler.replace("version 0", wanted))
                 took.append(reloading.until_greeting(wanted))
@@ -196,7 +196,9 @@ def test_request_under_way_is_answered_by_the_version_that_took_it(reloading: Re
 
     def is_under_way() -> bool:
         nonlocal asking
-        if not (began.exists() or asking.is_alive()):  # the version before serves a moment longer
+        if not (
+            began.exists() or asking.is_alive()
+        ):  # the previous version is still served for a moment
             answers.clear()
             asking = _asked(reloading, answers)
         return began.exists()
@@ -213,14 +215,14 @@ def test_request_under_way_is_answered_by_the_version_that_took_it(reloading: Re
 
 
 def _asked(reloading: Reloading, answers: list[object]) -> threading.Thread:
-    """Return a thread in which a request is under way."""
+    """Return a thread with a request in progress."""
     asking = threading.Thread(target=lambda: answers.append(reloading.greeting()))
     asking.start()
     return asking
 
 
 def test_ends_with_all_its_processes(reloading: Reloading) -> None:
-    # One with the models, and one that serves; the version before it may still end.
+    # One with the models, and one that serves; the previous version may not have ended yet.
     reloading.until(lambda: len(descendants(reloading.server.pid)) == 2)
     processes = descendants(reloading.server.pid)
     reloading.server.kill()
@@ -229,7 +231,7 @@ def test_ends_with_all_its_processes(reloading: Reloading) -> None:
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that a process has started, and theirs."""
+    """Return the descendants of a process."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A small shop runs the whole catalogue; with a mistake in it, the right scenarios fail."""
+"""A small shop runs all scenarios; with a mistake, the expected ones fail."""
 
 import itertools
 import json
@@ -54,13 +54,13 @@ SHOWN = {
     KEEPS_LATE: {"late", "partial_then_expired"},
     DOES_NOTHING: {"exact", "late"},
 }
-"""Scenarios that each mistake fails. tests/workers/test_merchant_in_scenarios.py has all of them
-fail on a frozen clock.
+"""Scenarios that each mistake fails. tests/workers/test_merchant_in_scenarios.py runs all of them
+with a frozen clock.
 """
 
 
 class Bench:
-    """The service with its workers, and the keys of one merchant for each shop."""
+    """The service with its workers, and one merchant's keys for each shop."""
 
     def __init__(self, url: str, keys: Mapping[str, str], shop: str = COMMANDS) -> None:
         self.url, self.keys, self.key = url, keys, keys[shop]
@@ -72,7 +72,7 @@ class Bench:
         )
 
     def of(self, shop: str) -> "Bench":
-        """Return the bench of the merchant whose shop this is."""
+        """Return the bench of the merchant of this shop."""
         return Bench(self.url, self.keys, shop)
 
     def post(self, path: str, body: Any = None, **headers: str) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class Bench:
         return made
 
     def open(self, shop: "ServedShop") -> str:
-        """Have events posted to the shop; the id of the endpoint."""
+        """Create an endpoint for the shop's events and return its id."""
         made = self.post(
             "/webhook-endpoints",
             {"url": shop.url, "event_types": ["*"]},
@@ -92,7 +92,7 @@ class Bench:
         return str(made["id"])
 
     def start(self, shop: "ServedShop", chosen: Collection[str]) -> dict[str, str]:
-        """Start scenarios for the shop's endpoint alone: scenario -> id of the run."""
+        """Start scenarios for the shop's endpoint alone. Return the ids of the runs by scenario."""
         self.open(shop)
         slowest_first = [name for name in reversed(CATALOGUE) if name in chosen]
         assert len(slowest_first) == len(chosen)
@@ -112,7 +112,7 @@ class Bench:
             time.sleep(LOOK_S)
 
     def invoice(self, **over: Any) -> str:
-        """A new invoice of 10 tokens."""
+        """Create an invoice of 10 tokens."""
         number = next(_numbers)
         order = {"external_order_id": f"act-{number}", "attempt_no": 1, "amount": "10"}
         made = self.post(
@@ -131,7 +131,7 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True)
 class ServedShop:
-    """A shop and its addresses."""
+    """A shop and its URLs."""
 
     shop: SmallShop
     url: str
@@ -140,7 +140,7 @@ class ServedShop:
 
 @contextmanager
 def served(*faults: str) -> Iterator[ServedShop]:
-    """A shop that listens on a port of its own."""
+    """Run a shop on a separate port."""
     shop = SmallShop(*faults)
     server = make_server("127.0.0.1", 0, shop.app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -202,13 +202,14 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 
 
 Runs = dict[str, dict[str, Any]]
-"""Runs at their end, by scenario."""
+"""Finished runs by scenario."""
 
 
 @pytest.fixture(scope="module")
 def runs(bench: Bench) -> dict[str, Runs]:
-    """The runs of each shop. A shop with a mistake is asked for ten seconds what it did, so that
-    all of them run together.
+    """Return the runs of each shop.
+
+    All run together, because a shop with a mistake is queried for ten seconds.
     """
     with ExitStack() as stack:
         started = {}
@@ -246,7 +247,7 @@ def passed_with(fault: str) -> str:
 
 
 class TestSingleActs:
-    """On a real chain, seen by the real watcher: an answer that waits has what happened."""
+    """On a real chain with the real watcher: a response that waits includes the result."""
 
     def test_a_payment_that_waits_is_confirmed(self, bench: Bench) -> None:
         paid = bench.act(bench.invoice(), "payments", confirmations=2, transfers=3)

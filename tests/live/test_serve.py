@@ -49,8 +49,8 @@ COLD = pytest.mark.parametrize("server", [{"cold": "yes"}], indirect=True)
 def server(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
-    """A server of two workers that is ready, started over the counters of an earlier one, with
-    further settings as parameters. `COLD` starts Python anew.
+    """A ready server of two workers, started with the counters of an earlier run, and with further
+    settings as parameters. `COLD` starts a new Python.
     """
     settings = dict(getattr(request, "param", {}))
     popen = subprocess.Popen if settings.pop("cold", "") else warm.Popen
@@ -85,7 +85,7 @@ def test_counts_the_requests_of_all_workers_and_forgets_the_last_run(
     _, client = server
     assert not (tmp_path / "metrics" / "counter_1.db").exists()
     url = str(client.base_url.join("/v1/payment-methods"))
-    for _ in range(40):  # a connection each: both workers get some
+    for _ in range(40):  # a separate connection each, so that both workers receive some
         assert httpx.get(url, timeout=10).status_code == 401
     counted = [
         line
@@ -113,7 +113,7 @@ def test_stops_on_sigterm_and_leaves_no_socket(
 def test_goes_on_for_a_while_after_sigterm_and_is_not_ready(
     server: tuple[subprocess.Popen[str], httpx.Client],
 ) -> None:
-    """A new connection is served too: the balancer has not noticed yet."""
+    """New connections are served too, because the balancer has not reacted yet."""
     process, client = server
     process.send_signal(signal.SIGTERM)
     deadline = time.monotonic() + STOP_WITHIN_S
@@ -127,7 +127,7 @@ def test_goes_on_for_a_while_after_sigterm_and_is_not_ready(
 
 
 def children_of(pid: int) -> dict[int, str]:
-    """Process id -> command line of each child."""
+    """Return process id and command line of each child."""
     found = {}
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         found[int(child)] = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
@@ -185,5 +185,5 @@ def test_no_process_outlives_a_master_that_was_killed(
 
 
 def state_of(pid: int) -> str:
-    """Return the state of a process: Z is one that has ended."""
+    """Return the state of a process. Z means that it has ended."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

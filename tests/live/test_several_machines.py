@@ -1,4 +1,4 @@
-"""The files of docs/deploy at work: nginx, two servers, two workers, one PostgreSQL, one chain."""
+"""The files of docs/deploy in use: nginx, two servers, two workers, one PostgreSQL, one chain."""
 
 import json
 import os
@@ -92,7 +92,7 @@ class Site:
     payment_url: str
 
     def specd(self, *words: str, typed: str = "") -> dict[str, Any]:
-        """What a command on the first machine answers."""
+        """Return the output of a command on the first machine."""
         done = warm.run(
             [sys.executable, "-m", "specd._cli.main", *words, "--json"],
             cwd=ROOT, env=self.environment, input=typed, capture_output=True, text=True,
@@ -104,7 +104,7 @@ class Site:
 
 @pytest.fixture
 def site(postgres: PostgresServer, chain: LocalChain, tmp_path: Path) -> Iterator[Site]:
-    """One machine is given its environment by `specd.env`, the other by compose.yaml."""
+    """One machine has its environment from `specd.env`, the other from compose.yaml."""
     databases = [postgres.create() for _ in range(2)]
     payment_url, chat_url = map(postgres.url_of, databases)
     secret = tmp_path / "secret"
@@ -143,7 +143,7 @@ def site(postgres: PostgresServer, chain: LocalChain, tmp_path: Path) -> Iterato
         },
     )
     assert "SPECD_RATE_LIMITS" not in {**units, **containers}, "limits are on"
-    # What an image sets by itself, and a shorter wait.
+    # Values that an image sets, and a shorter wait.
     containers |= {"SPECD_DATA_DIR": str(second), "SPECD_WORKERS": "1"}
     environments = [{"SPECD_CHAIN_POLL_S": "0.2", **one} for one in (units, containers)]
     for folder in (first, second):
@@ -223,7 +223,7 @@ def test_both_services_behind_nginx(site: Site) -> None:
             stack.enter_context(site.nginx.client(address))
             for address in ("127.0.0.2", "127.0.0.3")
         )
-        # A stranger's flood is refused the stranger, whatever they say of themselves.
+        # A flood is rejected for its sender, whatever the headers claim.
         found = Counter(
             stranger.get(
                 "/api/v1/users/me", headers={"X-Forwarded-For": f"192.0.2.{n}"}
@@ -238,11 +238,11 @@ def test_both_services_behind_nginx(site: Site) -> None:
         guessed = {**form, "password": "wrong"}
         another = stack.enter_context(site.nginx.client("127.0.0.4"))
         tried = [another.post("/api/v1/fetch_api_key", data=guessed) for _ in range(8)]
-        # One count for both machines, whichever was asked.
+        # Both machines share one count.
         assert [answer.status_code for answer in tried] == [401] * 5 + [429] * 3
         assert person.post("/api/v1/fetch_api_key", data=form).status_code == 200
 
-        # Bodies as large as chat takes them; what is larger is refused in its own words.
+        # Bodies of the maximum size of chat. Larger ones are rejected with its error.
         text = "x" * 900_000
         shown = person.post("/api/v1/messages/render", data={"content": text}, auth=auth)
         assert (shown.status_code, shown.json()["result"]) == (400, "error"), shown.text[:300]
@@ -272,7 +272,7 @@ def test_both_services_behind_nginx(site: Site) -> None:
 
 
 def test_the_files_give_every_machine_both_databases(tmp_path: Path) -> None:
-    """Without these a machine would have a database, keys or exports of its own."""
+    """Otherwise a machine would have its own database, keys or exports."""
     several = {"SPECD_PAYMENT_DATABASE_URL", "SPECD_CHAT_DATABASE_URL", "SPECD_CHAT_EXPORT_DIR",
                "SPECD_TRUSTED_PROXIES", "SPECD_PUBLIC_URL", "SPECD_BIND"}  # fmt: skip
     units = environment_of_units({})

@@ -1,4 +1,4 @@
-"""Clients that ask and do not read, against a real gunicorn: their connections end."""
+"""Connections of clients that send requests and do not read responses are ended by gunicorn."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tests.live.running_server import RunningServer
 
 READERS = 4
 OF_ONE = 40
-"""Connections of one client, each with an answer that it does not read."""
+"""Connections of one client, each with an unread response."""
 MANY = 12
 ASKED = b"GET /v1/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 400
 
 
 def ask(server: RunningServer, asked: bytes = ASKED) -> socket.socket:
-    """A connection with much more to read than buffers hold, of which nothing is read."""
+    """A connection with an unread response that is much larger than buffers."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.connect(("127.0.0.1", server.port))
@@ -29,9 +29,9 @@ def ask(server: RunningServer, asked: bytes = ASKED) -> socket.socket:
 
 
 def is_ended(connection: socket.socket, *, within_ms: int) -> bool:
-    """Has the server ended it?"""
+    """Return whether the server has closed it."""
     poll = select.poll()
-    poll.register(connection, 0)  # asks for errors and hang-ups alone
+    poll.register(connection, 0)  # polls for errors and hang-ups only
     ((_, event),) = poll.poll(within_ms) or [(0, 0)]
     return bool(event & (select.POLLERR | select.POLLHUP))
 
@@ -51,7 +51,7 @@ def test_an_answer_that_nobody_reads_ends(tmp_path: Path) -> None:
 
 
 def test_the_connections_of_one_client_end_and_not_those_of_another(tmp_path: Path) -> None:
-    """Before any deadline: what one client leaves unread is bounded for that client alone."""
+    """Before any deadline: the unread data of a client are limited for that client only."""
     url = f"sqlite:///{tmp_path / 'chat.db'}"
     migrate.upgrade(url, "chat")
     settings = {
@@ -61,7 +61,7 @@ def test_the_connections_of_one_client_end_and_not_those_of_another(tmp_path: Pa
         "SPECD_ANSWER_READ_TIMEOUT_S": "600",
         "SPECD_WORKERS": "1",
     }
-    # The kernel takes the first of these answers.
+    # The kernel accepts the first of these responses.
     form = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: %b\r\n\r\n"
     with RunningServer(tmp_path, settings, application="chat") as server:
         other = ask(server, MANY * (form % b"192.0.2.2"))

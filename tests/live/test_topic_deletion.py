@@ -1,4 +1,4 @@
-"""A slice of the deletion of a large topic: `scripts/topic-deletion` is the whole of it."""
+"""A part of the deletion of a large topic; `scripts/topic-deletion` runs it at full size."""
 
 from __future__ import annotations
 

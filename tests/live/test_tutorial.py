@@ -1,5 +1,5 @@
-"""docs/tutorial.md, pasted word by word into an empty folder, with the library from a wheel: it
-builds examples/todo.
+"""docs/tutorial.md, pasted into an empty folder with the library from a wheel, builds
+examples/todo.
 """
 
 import json
@@ -21,13 +21,15 @@ PROGRAMS = {"specd": PROGRAM, "pytest": "pytest", "schemathesis": "schemathesis.
 
 
 def files(tree: Path) -> dict[str, str]:
-    """Every file of the source by its path; what programs leave behind is not source."""
+    """Return every source file by its path, without files that programs create."""
     paths = (path.relative_to(tree) for path in sorted(tree.rglob("*")) if path.is_file())
     return {str(path): (tree / path).read_text() for path in paths if not LEFT.search(str(path))}
 
 
 class Reader:
-    """A user who pastes the tutorial into a shell in a folder, with the server in a second one."""
+    """A user who pastes the tutorial into a shell in a folder, with the server in a second
+    shell.
+    """
 
     def __init__(self, stranger: Stranger) -> None:
         self.tree = stranger.path
@@ -47,11 +49,11 @@ class Reader:
         self._server: subprocess.Popen[bytes] | None = None
 
     def here(self, text: str) -> str:
-        """A piece of the tutorial with the address of this server."""
+        """Return a block of the tutorial with the address of this server."""
         return text.replace("127.0.0.1:8080", self.address)
 
     def paste(self, block: str) -> str:
-        """What the shell prints."""
+        """Return the output of the shell."""
         pasted = subprocess.run(
             ["bash", "-ec", self.here(block)],
             cwd=self.tree, env=self.env, capture_output=True, text=True, timeout=120, check=False,

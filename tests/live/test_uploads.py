@@ -1,4 +1,4 @@
-"""Uploads to a real gunicorn: in little memory however large they are, and whole or not at all."""
+"""Uploads to a real gunicorn need little memory at any size, and are complete or rejected."""
 
 from __future__ import annotations
 
@@ -27,13 +27,15 @@ from tests.support.pictures import endless_jpeg
 MIB = 1 << 20
 PARALLEL = 16
 TOTAL_MIB = int(os.environ.get("SPECD_TEST_UPLOAD_MIB", "256"))
-"""How much is uploaded at once; 1024 is the figure that docs/measurements.md tells."""
+"""The number of concurrent uploads; docs/measurements.md has the figure for 1024."""
 GROWTH_MAX_MIB = 64
 KILLS = 4
 HELD_UP = {"/metrics": (0.5, 1.0)}
-"""How much later others have half of their answers, and all of them, as a part of the time that a
-picture takes on its own: that long is everybody held up who waits for a picture to be read. Most
-have them soon, and metrics take the processor themselves, which a busy machine shares.
+"""The delay of half and of all other responses, as a fraction of the time for reading an image
+alone.
+
+A client that waits for an image would be delayed that long. Most responses are fast, and metrics
+use CPU time, which a busy machine shares.
 """
 SOON = (0.05, 0.5)
 
@@ -60,7 +62,7 @@ def environment(database: Database) -> dict[str, str]:
 
 
 def pieces(size: int) -> Iterator[bytes]:
-    """A form with one file of that many bytes."""
+    """Return a form with one file of that many bytes."""
     yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="f.bin"\r\n\r\n'
     piece = os.urandom(64 * 1024)
     for at in range(0, size, len(piece)):
@@ -80,7 +82,7 @@ def upload(server: RunningServer, member: Member, size: int) -> httpx.Response:
 
 
 def memory_mib(pids: list[int]) -> float:
-    """The memory of processes that no file backs."""
+    """Return the memory of processes that is not backed by files."""
     total = 0
     for pid in pids:
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
@@ -159,7 +161,7 @@ def test_a_kill_leaves_no_row_without_a_file(
 def test_hostile_pictures_hold_up_nobody(
     tmp_path: Path, environment: dict[str, str], cast: Cast
 ) -> None:
-    """Each is as large as the bounds allow, with as many scans as there may be."""
+    """Each image is as large as the limits allow, with the maximum number of scans."""
     hostile = endless_jpeg(85, 8_000)
     people = (cast.iago, cast.hamlet, cast.cordelia)
 

@@ -1,4 +1,4 @@
-"""A slice of the storm of webhooks: `scripts/webhook-storm` is the whole of it."""
+"""A part of the storm of webhooks; `scripts/webhook-storm` runs it at full size."""
 
 from __future__ import annotations
 

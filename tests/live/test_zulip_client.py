@@ -1,8 +1,8 @@
 """The official Python client (PyPI: zulip 0.9.1), unmodified, against a real server.
 
-Here one call follows from another; tests/clients/test_methods.py calls each method. Operations
-without a method are called by `call_endpoint`, whose leading slash makes the path `/api/v1//...`,
-as in the client's own examples.
+Here calls depend on each other; tests/clients/test_methods.py calls each method. Operations without
+a method are called by `call_endpoint`, whose leading slash makes the path `/api/v1//...`, as in the
+client's own examples.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True)
 class Account:
-    """Somebody, and the client a script of theirs has."""
+    """A user, and a client of a script of the user."""
 
     id: int
     email: str
@@ -99,12 +99,12 @@ def found_office(session: Any, data_dir: Path) -> dict[str, tuple[int, str, str]
 
 
 def ignoring(name: str) -> Answer:
-    """A success in which one parameter was ignored."""
+    """Check a success in which one parameter was ignored."""
     return {"result": "success", "msg": "", "ignored_parameters_unsupported": [name]}
 
 
 def good(answer: Answer) -> Answer:
-    """A success in which nothing was ignored."""
+    """Check a success in which nothing was ignored."""
     assert answer["result"] == "success", answer
     assert answer["msg"] == ""
     assert "ignored_parameters_unsupported" not in answer, answer
@@ -112,7 +112,7 @@ def good(answer: Answer) -> Answer:
 
 
 def subscribe(office: Office, name: str) -> int:
-    """A channel of this name with the owner and the member in it."""
+    """Create a channel of this name with the owner and the member."""
     good(
         office.owner.zulip.add_subscriptions(
             streams=[{"name": name, "description": "Made by the *client*"}],
@@ -195,7 +195,7 @@ class TestPeople:
         assert good(client.get_user_by_id(user_id))["user"]["is_active"] is False
         good(client.reactivate_user_by_id(user_id))
         assert good(client.get_user_by_id(user_id))["user"]["is_active"] is True
-        # As the documentation of the operation calls it.
+        # As in the documentation of the operation.
         actions = {"delete_profile": True, "delete_public_channel_messages": False}
         with_actions = {"deactivation_notification_comment": "Bye.", "actions": actions}
         url = f"/users/{user_id}"
@@ -220,11 +220,11 @@ class TestPeople:
         groups = {g["id"]: g for g in good(client.get_user_groups())["user_groups"]}
         assert groups[group_id]["members"] == [office.member.id]
         changed = client.update_user_group({"group_id": group_id, "name": "tragedians"})
-        assert changed == ignoring("group_id")  # the client also sends what is in the path
+        assert changed == ignoring("group_id")  # the client also sends the path parameter
         good(client.update_user_group_members(group_id, {"delete": [office.member.id]}))
         [group] = [g for g in client.get_user_groups()["user_groups"] if g["id"] == group_id]
         assert (group["name"], group["members"]) == ("tragedians", [])
-        # The reference has removed this operation in favor of the next.
+        # Zulip has replaced this operation by the next.
         assert client.remove_user_group(group_id)["result"] == "error"
         good(client.call_endpoint(url=f"user_groups/{group_id}/deactivate"))
 
@@ -301,7 +301,7 @@ class TestChannels:
         channel_id = subscribe(office, "cabin")
         client = office.owner.zulip
         renamed = client.update_stream({"stream_id": channel_id, "new_name": "captain's cabin"})
-        assert renamed == ignoring("stream_id")  # the client also sends what is in the path
+        assert renamed == ignoring("stream_id")  # the client also sends the path parameter
         shown = good(client.call_endpoint(f"streams/{channel_id}", "GET"))["stream"]
         assert shown["name"] == "captain's cabin"
         members = client.get_subscribers(stream="captain's cabin")["subscribers"]
@@ -374,7 +374,7 @@ class TestMessages:
         edited = client.update_message({"message_id": message_id, "content": "**stew**"})
         assert edited == OK | {
             "detached_uploads": [],
-            "ignored_parameters_unsupported": ["message_id"],  # it repeats the path's
+            "ignored_parameters_unsupported": ["message_id"],  # it repeats the path parameter
         }
         history = good(client.get_message_history(message_id))["message_history"]
         assert [item["content"] for item in history] == ["**soup**", "**stew**"]
@@ -456,7 +456,7 @@ class TestMessages:
 
 
 class Heard(Exception):
-    """Ends the client's loop, which has no other end."""
+    """Ends the client's loop, which would otherwise run forever."""
 
 
 class TestEvents:
@@ -476,7 +476,9 @@ class TestEvents:
         listener = threading.Thread(target=listen, daemon=True)
         listener.start()
         deadline = time.monotonic() + PATIENCE_S
-        while not heard and time.monotonic() < deadline:  # the client tells nobody when it listens
+        while (
+            not heard and time.monotonic() < deadline
+        ):  # the client does not report when it listens
             send(office, "parrots", "squawk", "**Hello**?")
             time.sleep(0.1)
         send(office, "parrots", "squawk", "**Enough**")

@@ -1,7 +1,8 @@
-"""Does the time of a refusal tell what was wrong? Two refusals by lot, compared by Welch's t.
+"""Whether the time of a rejection reveals its reason: two kinds in random order, compared by
+Welch's t-test.
 
-Requests go straight into the application, without a network that would hide microseconds. What lies
-above the 90th percentile of both together is the machine's doing and left out, as dudect does.
+Requests go directly to the application, without a network that would hide microseconds. Values
+above the 90th percentile of both kinds are caused by the machine and are omitted, as in dudect.
 """
 
 from __future__ import annotations
@@ -14,17 +15,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 LIMIT = 4.5
-"""Beyond this |t| the two are told apart (Reparaz, Balasch, Verbauwhede 2016)."""
+"""Above this |t| the two are distinguishable (Reparaz, Balasch, Verbauwhede 2016)."""
 
 Send = Callable[[], tuple[int, bytes]]
-"""Sends one request; its status and body."""
+"""Sends one request and returns its status and body."""
 
 REQUEST_ID = re.compile(rb'"request_id":"[^"]*"')
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """`difference_us`: of the means. `t`: Welch's statistic over what was kept."""
+    """`difference_us`: the difference of the means. `t`: Welch's statistic of the remaining
+    values.
+    """
 
     samples: int
     kept: int
@@ -39,7 +42,7 @@ class Comparison:
 
 
 def compare(one: Send, other: Send, *, samples: int, seed: int = 1) -> Comparison:
-    """`samples` requests of both kinds together, each chosen by lot."""
+    """Send `samples` requests of both kinds, each chosen at random."""
     chance = random.Random(seed)
     sends, answers = (one, other), (one(), other())
     for send in sends * 20:

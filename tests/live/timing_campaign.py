@@ -1,7 +1,8 @@
-"""`scripts/timing [SAMPLES]`: every pair of refusals that must look alike, by default 100,000 each.
+"""`scripts/timing [SAMPLES]`: every pair of rejections that must look alike, by default 100,000
+each.
 
-The password hash is made cheap here, or the samples would take hours; it hides nothing then, and
-whatever surrounds it is what runs on a server.
+The password hash is made cheap here, because the samples would take hours. So it hides nothing, and
+the other code is the same as on a server.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def sends(app: Any, request: Any) -> Send:
 
 
 def chat_pairs(directory: Path) -> Iterator[tuple[str, Send, Send]]:
-    """Unknown address against wrong key; unknown address against wrong password."""
+    """Unknown address and wrong key; unknown address and wrong password."""
     url = f"sqlite:///{directory / 'chat.db'}"
     migrate.upgrade(url, "chat")
     database = Database(url)
@@ -68,7 +69,7 @@ def chat_pairs(directory: Path) -> Iterator[tuple[str, Send, Send]]:
 
 
 def payment_pairs(directory: Path) -> Iterator[tuple[str, Send, Send]]:
-    """An id of a key that nobody has against a good id with a wrong secret."""
+    """An unknown key id, and a known one with a wrong secret."""
     url = f"sqlite:///{directory / 'payment.db'}"
     migrate.upgrade(url, "payment")
     database = Database(url)

@@ -1,6 +1,6 @@
-"""Deleting a large topic: others read meanwhile, and workers and servers are killed.
+"""Deleting a large topic while other users read, and workers and servers are killed.
 
-`scripts/topic-deletion` runs it at full size; test_topic_deletion.py a slice of it.
+`scripts/topic-deletion` runs it at full size; test_topic_deletion.py runs a part of it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CLOCK = Clock()
 READ_EVERY_S = 0.05
 READERS = 2
 KEPT = 500
-"""Messages of the topic that is read and stays."""
+"""Messages of the topic that is read and kept."""
 DEADLINE_S = 1200
 CHUNK = 5000
 
@@ -59,7 +59,10 @@ def run_worker(url: str) -> None:
 
 
 def fill(database: Database, cast: Cast, messages: int) -> int:
-    """A channel of three with a topic of so many messages and one of `KEPT`; the channel's id."""
+    """Create a channel of three users with a topic of `messages` and one of `KEPT` messages.
+
+    Return the channel's id.
+    """
     people = [cast.hamlet, cast.othello, cast.cordelia]
     channel_id = database.run(lambda s: make_channel(s, cast, "stage", subscribers=people))
 
@@ -96,8 +99,8 @@ def fill(database: Database, cast: Cast, messages: int) -> int:
 
 
 class Readers:
-    """Threads that read the other topic at a steady pace; how long each answer took, in ms, from
-    when it was due.
+    """Threads that read the other topic at a steady pace, with the time of each response in ms
+    since it was due.
     """
 
     def __init__(self, url: str, cast: Cast, channel_id: int) -> None:
@@ -118,7 +121,7 @@ class Readers:
             thread.join()
 
     def p99(self, after: float, until: float) -> float:
-        """Of the reads that were due in that time."""
+        """Return the times of the reads that were due in that period."""
         took = [ms for due, ms in self.took if after <= due <= until]
         return statistics.quantiles(took, n=100)[-1]
 
@@ -147,8 +150,10 @@ class Readers:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of it. `torn`: looks at which a message was there or gone without what belongs to
-    it. `wrong`: what was not as it must be at the end. Times in ms.
+    """The result of a deletion.
+
+    `torn`: checks at which a message and its dependent rows were inconsistent. `wrong`: violated
+    expectations at the end. Times in ms.
     """
 
     messages: int
@@ -171,7 +176,7 @@ def run_deletion(
     idle_s: float,
     kill_every_s: float | None,
 ) -> Report:
-    """Delete a topic of so many messages, by requests that are repeated until one is complete."""
+    """Delete a topic of this number of messages by repeated requests until one is complete."""
     database = Database(url)
     channel_id = fill(database, cast, messages)
     environment = {
@@ -217,7 +222,7 @@ def run_deletion(
 
 
 def _ask(url: str, cast: Cast, channel_id: int) -> bool:
-    """One request; whether the answer says that nothing is left."""
+    """Send one request. Return whether the response reports completion."""
     who = cast.cordelia
     try:
         answer = httpx.post(
@@ -235,7 +240,7 @@ def _ask(url: str, cast: Cast, channel_id: int) -> bool:
 
 
 def _torn(database: Database, channel_id: int) -> list[str]:
-    """What is half there at this moment."""
+    """Return what is partially deleted at this moment."""
     gone = MessageArchive.id == Message.id
     orphans = select(func.count()).where(
         ~exists().where(Message.id == UserMessage.message_id).correlate(UserMessage)

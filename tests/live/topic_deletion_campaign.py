@@ -1,7 +1,8 @@
-"""`scripts/topic-deletion`: deleting a large topic on both databases; exits 1 when anything is
-torn, lost or left.
+"""`scripts/topic-deletion`: deleting a large topic on both databases. Exits with 1 if anything is
+inconsistent, lost or left.
 
-The time of other requests is printed beside its bound and not judged: it needs a quiet machine.
+The time of other requests is printed next to its limit without a check, because it needs an idle
+machine.
 """
 
 from __future__ import annotations

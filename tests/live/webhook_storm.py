@@ -1,5 +1,6 @@
-"""Webhooks under fire: workers that are killed all the time, receivers that fail at random, and
-followers of the feed. `scripts/webhook-storm` runs it at full size; test_webhook_storm.py a slice.
+"""Webhooks with killed workers, receivers that fail at random, and followers of the events.
+
+`scripts/webhook-storm` runs it at full size; test_webhook_storm.py runs a part of it.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ CLOCK = Clock()
 VAULT = WebhookVault(b"the secret of this storm, 32 bytes or more")
 ENDPOINTS = 3
 PAUSES = (timedelta(seconds=0.05),) * 5 + (timedelta(seconds=0.3),) * 95
-"""Of the storm: nobody waits for hours."""
+"""Retry delays of the storm, which are not hours."""
 CLAIM_S = 1.0
 TIMEOUT_S = 0.5
 STALLED_S = 60.0
-"""Without one message that is taken."""
+"""How long the storm waits without a delivery."""
 
 
 def run_worker(url: str) -> None:
@@ -58,19 +59,19 @@ def run_worker(url: str) -> None:
 
 @dataclass
 class Receiver:
-    """An HTTP server that fails at random: 15 % answer 500, 10 % reset, 5 % hang."""
+    """An HTTP server that fails at random: 15 % of responses are 500, 10 % resets, 5 % hang."""
 
     failing: float = 0.3
     seed: int = 1
     port: int = 0
     arrivals: list[tuple[str, str, bool]] = field(default_factory=list)
-    """(path, event, whether it was taken) in the order of arrival."""
+    """Path, event and whether it was accepted, in the order of arrival."""
     answer: Callable[[bytes], bytes] = lambda body: b""
-    """What is answered to a body that is taken."""
+    """The response to an accepted body."""
 
     @contextmanager
     def running(self) -> Iterator[Receiver]:
-        """Serves in a thread of its own."""
+        """Serves in a separate thread."""
         loop, ready = asyncio.new_event_loop(), threading.Event()
         choose = random.Random(self.seed)
 
@@ -132,7 +133,7 @@ async def _cancel_all() -> None:
 
 
 class Followers:
-    """Readers of the feed of events, each from the first event on."""
+    """Readers of the events, each beginning at the first event."""
 
     def __init__(self, database: Database, project_id: str, count: int) -> None:
         self._database, self._wanted = database, EventFilter(project_id)
@@ -166,9 +167,11 @@ class Followers:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of the events. `doubled`: deliveries that were taken more than once;
-    `disordered`: events that arrived before an earlier one of their invoice was taken; `misread`:
-    followers that did not read each event once and in order.
+    """The fate of the events.
+
+    `doubled`: deliveries that were accepted more than once; `disordered`: events that arrived
+    before an earlier event of their invoice was accepted; `misread`: followers that did not read
+    each event once and in order.
     """
 
     events: int
@@ -185,8 +188,9 @@ def run_storm(
     url: str, *, transitions: int, workers: int, kill_every_s: float | None, followers: int,
     seed: int, kill_for_s: float = math.inf,
 ) -> Report:  # fmt: skip
-    """Write so many transitions, two of each invoice, while they are delivered. What a slow machine
-    has not posted under fire after `kill_for_s` goes out undisturbed.
+    """Write transitions, two of each invoice, while they are delivered.
+
+    Events that a slow machine has not posted after `kill_for_s` are posted without kills.
     """
     database = Database(url, lock_timeout_s=30, pool_size=16)
     ada = database.run(lambda session: make_merchant(session, now=CLOCK.now()))
@@ -220,7 +224,7 @@ def _make_endpoints(session: Session, ada: Merchant, port: int, paths: list[str]
 
 
 def _write(database: Database, ada: Merchant, transitions: int) -> dict[str, str]:
-    """Create invoices and cancel them. Event -> its invoice, in order."""
+    """Create invoices and cancel them. Return the events with their invoices, in order."""
     made: list[str] = []
     for number in range(transitions // 2):
         now = CLOCK.now()
@@ -243,7 +247,7 @@ def _cancel(database: Database, ada: Merchant, invoice_id: str) -> None:
 
 
 def _wait(receiver: Receiver, wanted: int, until: float) -> None:
-    """Until everything has been taken, or nothing more is for a while, or it is too late."""
+    """Wait until everything is delivered, or nothing more is for a while, or the time is over."""
     count, since = -1, time.monotonic()
     while time.monotonic() < min(since + STALLED_S, until):
         taken = len({(path, event) for path, event, ok in receiver.arrivals if ok})

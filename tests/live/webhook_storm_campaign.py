@@ -1,4 +1,7 @@
-"""`scripts/webhook-storm`: both whole storms on both databases; exits 1 when anything is wrong."""
+"""`scripts/webhook-storm`: both storms at full size on both databases.
+
+Exits with 1 if anything is wrong.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ SEED = 7
 
 
 def storm_of_events(transitions: int, workers: int) -> bool:
-    """The payment service's; whether it held."""
+    """Run the payment service's storm. Return whether it succeeded."""
     held = True
     for name, url in databases("payment"):
         report = webhook_storm.run_storm(
@@ -26,7 +29,7 @@ def storm_of_events(transitions: int, workers: int) -> bool:
 
 
 def storm_of_bots(messages: int, workers: int) -> bool:
-    """The chat service's; whether it held."""
+    """Run the chat service's storm. Return whether it succeeded."""
     held = True
     for name, url in databases("chat"):
         report = bot_storm.run_storm(

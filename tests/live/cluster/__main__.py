@@ -1,6 +1,7 @@
 """python -m tests.live.cluster [CHECK ...]: rehearse faults, a restart and an upgrade of a cluster.
 
-Prints PASS or FAIL and a figure for each check, straight to the primary and through PgBouncer.
+Prints PASS or FAIL and a figure for each check, with direct connections to the primary and through
+PgBouncer.
 """
 
 import argparse

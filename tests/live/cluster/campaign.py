@@ -1,5 +1,7 @@
-"""A paced load for an hour with a fault every half minute, on a chain that reorganises: is anything
-lost, does a process grow, are requests between the faults as quick as before them?
+"""A paced load for an hour with a fault every half minute, on a chain with reorganizations.
+
+Checks that nothing is lost, that no process grows, and that requests between the faults are as fast
+as before them.
 """
 
 from __future__ import annotations
@@ -21,17 +23,19 @@ from tests.live.cluster.topology import MACHINES, Cluster, until
 from wsgi import project
 
 CALM_S = 180.0
-"""Load without a fault, before the first."""
+"""Load without a fault, before the first fault."""
 EVERY_S = 30.0
 AGAIN_S = 5.0
-"""How long after a fault requests may be slow."""
+"""The time after a fault in which requests may be slow."""
 SLOWER = 2.0
-"""By how much the 99th percentile between faults may be higher than before them."""
+"""The maximum ratio of the 99th percentiles between and before the faults."""
 LEFT_OVER = 1.5
-"""How many times the threads of before there may be afterwards."""
+"""The maximum ratio of the number of threads after and before the faults."""
 CONNECTIONS = 2 * 8 + 3
-"""Of a process to one database at most: twice SPECD_DATABASE_POOL_SIZE, and three beside. A pool
-keeps those that it needed once.
+"""The maximum number of connections of a process to one database: twice SPECD_DATABASE_POOL_SIZE,
+and three others.
+
+A pool keeps all connections that it needed once.
 """
 DEPTHS = (1, 2, 3)
 PARTS = tuple(f"{word}-{name}" for name in MACHINES for word in ("serve", "worker"))
@@ -39,7 +43,7 @@ LOOK_S = 10.0
 
 
 class Campaign:
-    """What becomes of a loaded cluster. `faults` are what should not be."""
+    """The result of a campaign. `faults` are violated expectations."""
 
     def __init__(self, cluster: Cluster, load: Load) -> None:
         self._cluster, self._load = cluster, load
@@ -49,7 +53,7 @@ class Campaign:
         self.done = 0
 
     def run(self, breaks: Mapping[str, Callable[[Cluster], None]], *, minutes: float) -> str:
-        """Break one part after the other for so long. Return the figures."""
+        """Break one part after the other for `minutes`. Return the figures."""
         began = time.monotonic()
         with self._watching_memory():
             time.sleep(CALM_S)

@@ -1,4 +1,4 @@
-"""What is rehearsed, by name. Each check prints PASS or FAIL and its figure."""
+"""The checks of the rehearsal, by name. Each check prints PASS or FAIL and its figure."""
 
 from __future__ import annotations
 
@@ -25,32 +25,35 @@ from tests.support.copied_tree import CopiedTree
 from wsgi import project
 
 TTL_S = 10.0
-"""Patroni's, in patroni.yml."""
+"""Patroni's value, in patroni.yml."""
 WATCHDOG_S = TTL_S - 5
-"""Patroni's default: it resets a node so long before another takes the lead."""
+"""Patroni's default: it resets a node this long before another becomes the leader."""
 WITHOUT_SUCCESS_S = TTL_S + 5
 CUT_S = TTL_S + 10
-"""The others ask a primary that is cut off, each for two seconds, before one takes its place."""
+"""The other nodes query an unreachable primary, each for two seconds, before one replaces it."""
 BEFORE_S, AFTER_S = 4.0, 8.0
-"""Load before a fault and after all is well again."""
+"""Load before a fault and after the recovery."""
 BLACK_HOLE_S = 20.0
 DISK_FULL_S = 15.0
 ABSENCE_S = 6.0
-"""How long a database that is away, or back, may go unnoticed."""
+"""The time in which the loss or return of a database must be detected."""
 EVENT_S = 0.02
-"""The longest that the median event may take from one machine to the other."""
+"""The maximum median time of an event from one machine to the other."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`faults`: what should not be; none: the check has passed."""
+    """The result of a check.
+
+    `faults` are violated expectations; the check has passed if there are none.
+    """
 
     figure: str
     faults: list[str]
 
 
 Check = Callable[..., Outcome]
-"""Of an empty folder and `is_pooled`."""
+"""A check, called with an empty folder and `is_pooled`."""
 
 
 def _outcome(load: Load, *, without_success_s: float, tries_once: bool = False) -> Outcome:
@@ -93,8 +96,9 @@ def under_fault(
     without_success_s: float = WITHOUT_SUCCESS_S,
     **options: Any,
 ) -> Outcome:
-    """Break a part of the cluster under load. Nothing is lost, and all is well within seconds.
-    `options` are the cluster's.
+    """Break a part of the cluster under load.
+
+    Nothing is lost, and the cluster recovers within seconds. `options` are those of the cluster.
     """
     with _stage(folder, is_pooled, **options) as (cluster, chain):
         with Load(cluster, chain) as load:
@@ -109,7 +113,7 @@ def under_fault(
 
 @contextmanager
 def _stage(folder: Path, is_pooled: bool, **options: Any) -> Iterator[tuple[Cluster, LocalChain]]:
-    """A cluster without limits, and a chain whose blocks both workers read."""
+    """A cluster without limits, with a chain whose blocks both workers read."""
     with running_anvil() as chain:
         settings = {
             "SPECD_RATE_LIMITS": "false",
@@ -131,8 +135,10 @@ def _kill_primary(cluster: Cluster) -> None:
 
 
 def _hang_primary(cluster: Cluster) -> None:
-    """It answers nothing until its watchdog resets it. This machine has no watchdog, so the check
-    does what one does. Patroni 3.0 lets a primary that wakes later take the lead back.
+    """The primary hangs until its watchdog resets it.
+
+    This machine has no watchdog, so the check resets it. Patroni 3.0 allows a primary that resumes
+    later to become the leader again.
     """
     node = cluster.leader()
     assert node is not None
@@ -174,7 +180,7 @@ def _switch_over(cluster: Cluster) -> None:
 
 
 def _kill_servers(cluster: Cluster) -> None:
-    """One process of specd every two seconds, servers and workers of both machines in turn."""
+    """Kill one process of specd every two seconds, servers and workers of both machines in turn."""
     for number in range(8):
         name = ("serve-a", "worker-a", "serve-b", "worker-b")[number % 4]
         cluster.programs[name].kill()
@@ -183,7 +189,7 @@ def _kill_servers(cluster: Cluster) -> None:
 
 
 def _cut_primary(cluster: Cluster) -> None:
-    """Nobody hears of it, and it hears of nobody, until another has its place."""
+    """The primary is isolated until another node has replaced it."""
     node = cluster.leader()
     assert node is not None
     with cluster.cut(node):
@@ -196,7 +202,7 @@ def _black_hole(cluster: Cluster) -> None:
 
 
 def _forget_connections(cluster: Cluster) -> None:
-    """What is forgotten leaves its place at the primary to the connections that come after it."""
+    """Idle connections leave room at the primary for later ones."""
     before = cluster.backends()
     with cluster.forgotten():
         time.sleep(BLACK_HOLE_S)
@@ -204,7 +210,7 @@ def _forget_connections(cluster: Cluster) -> None:
 
 
 def _fill_disk(cluster: Cluster) -> None:
-    """The primary can write nothing for a while; it may crash, and another may take its place."""
+    """The primary cannot write for a while. It may crash, and another node may replace it."""
     node = cluster.leader()
     assert node is not None
     filler = cluster.folder / node / "filler"
@@ -220,7 +226,7 @@ def _wait(cluster: Cluster) -> None:
 
 
 def rolling_restart(folder: Path, is_pooled: bool) -> Outcome:
-    """Each server in turn ends by SIGTERM and begins again, for clients that try once."""
+    """Each server in turn is stopped by SIGTERM and restarted, with clients that do not retry."""
     with _stage(folder, is_pooled) as (cluster, chain):
         with Load(cluster, chain, tries_once=True, pause_s=0.05) as load:
             time.sleep(BEFORE_S)
@@ -242,8 +248,8 @@ def _replace(cluster: Cluster, name: str, tree: Path | None = None) -> None:
 
 
 def next_release(folder: Path) -> Path:
-    """Return a copy of this release with one more migration of each service, which adds a column to
-    its busiest table, and which this release can live with.
+    """Return a copy of this release with an additional compatible migration of each service, which
+    adds a column to its busiest table.
     """
     tree = CopiedTree(folder)
     for service, table in (("payment", "invoice"), ("chat", "message")):
@@ -265,8 +271,8 @@ def upgrade() -> None:
 
 
 def upgrade(folder: Path, is_pooled: bool) -> Outcome:
-    """`specd migrate` of the next release while servers of this one work; then they are replaced,
-    and one of this release begins again meanwhile.
+    """Run `specd migrate` of the next release under load, then replace the servers, and restart one
+    of this release meanwhile.
     """
     with _stage(folder / "cluster", is_pooled) as (cluster, chain):
         tree = next_release(folder)
@@ -284,9 +290,7 @@ def upgrade(folder: Path, is_pooled: bool) -> Outcome:
 
 
 def campaign(folder: Path, is_pooled: bool, *, minutes: float = 60) -> Outcome:
-    """Every fault of the network and the database in turn, for so long, under a load that the
-    machines carry easily.
-    """
+    """Every fault of the network and the database in turn for `minutes`, under a moderate load."""
     with _stage(folder, is_pooled) as (cluster, chain):
         breaks = {
             name: each for name, each in LASTING_FAULTS.items() if is_pooled or name != POOLER
@@ -302,8 +306,9 @@ def campaign(folder: Path, is_pooled: bool, *, minutes: float = 60) -> Outcome:
 
 
 def figures(folder: Path, is_pooled: bool) -> Outcome:
-    """What a request costs, and how long an event takes from one machine to the other; every limit
-    is asked of the database on each kind of connection.
+    """Measure the cost of a request and the time of an event from one machine to the other.
+
+    All limits are read from the database on each kind of connection.
     """
     faults = []
     with _stage(folder, is_pooled) as (cluster, chain):
@@ -336,7 +341,7 @@ LASTING_FAULTS: Mapping[str, Callable[[Cluster], None]] = {
     "black-hole": _black_hole,
     "connections-forgotten": _forget_connections,
 }
-"""Those after which the processes of specd are the same as before."""
+"""Checks that do not restart processes of specd."""
 CHECKS: Mapping[str, Check] = {
     **{name: partial(under_fault, fault) for name, fault in FAULTS.items()},
     "primary-cut": partial(under_fault, _cut_primary, without_success_s=CUT_S),
@@ -354,7 +359,7 @@ CHECKS: Mapping[str, Check] = {
 
 
 def run(name: str, folder: Path, *, is_pooled: bool, **options: Any) -> Outcome:
-    """Run a check, with options of its own, in an empty folder, and take all down."""
+    """Run a check, with its own options, in an empty folder, and stop everything."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     folder.chmod(0o755)

@@ -1,4 +1,4 @@
-"""HAProxy with the files of docs/deploy/cluster: what is replaced in them, and what it says."""
+"""HAProxy with the files of docs/deploy/cluster, the replacements in them, and its status."""
 
 import csv
 import socket
@@ -12,9 +12,7 @@ FILES = ROOT / "docs" / "deploy" / "cluster"
 
 
 def replaced(text: str, *changes: tuple[str, str]) -> str:
-    """Return a file's text with what stands there replaced by what is here. Raise AssertionError
-    where it does not stand there.
-    """
+    """Return a file's text with replacements. Raise AssertionError if a text is missing."""
     for there, here in changes:
         assert there in text, there
         text = text.replace(there, here)
@@ -32,7 +30,7 @@ def write_certificate(path: Path, *names: str) -> None:
 
 
 def ask(admin: Path, line: str) -> str:
-    """Return HAProxy's answer to a line on its socket."""
+    """Return HAProxy's response to a line on its socket."""
     with socket.socket(socket.AF_UNIX) as asking:
         asking.connect(str(admin))
         asking.sendall(f"{line}\n".encode())
@@ -40,7 +38,7 @@ def ask(admin: Path, line: str) -> str:
 
 
 def servers(admin: Path) -> Mapping[tuple[str, str], str]:
-    """Return (backend, server) -> its status by HAProxy's word, such as `UP`."""
+    """Return the status of each (backend, server) according to HAProxy, such as `UP`."""
     lines = ask(admin, "show stat").removeprefix("# ").splitlines()
     rows = csv.DictReader(line for line in lines if line)
     return {(row["pxname"], row["svname"]): row["status"] for row in rows}

@@ -1,6 +1,6 @@
-"""What people do meanwhile: invoices by idempotency keys, messages now and later, readers.
+"""The load: invoices with idempotency keys, immediate and scheduled messages, readers.
 
-Each client repeats a request until it is answered for good, or asks once where `tries_once`.
+Each client repeats a request until it has a final response, or sends it once if `tries_once`.
 """
 
 from __future__ import annotations
@@ -41,20 +41,21 @@ ANSWER_S = 30.0
 DUE_S = 25
 ATOMS = 1_500_000
 PAID_OF = 10
-"""One invoice of so many is paid."""
+"""One invoice of this number is paid."""
 SETTLES_S = 120.0
-"""How long readers and workers may take to catch up when all is well again."""
+"""The time in which readers and workers must catch up after the recovery."""
 
 
 @dataclass
 class Seen:
-    """What clients were told. `acknowledged`: the order of an invoice or the content of a message,
-    and its id.
+    """The responses to clients.
+
+    `acknowledged`: the order of an invoice or the content of a message, with its id.
     """
 
     acknowledged: dict[str, Any] = field(default_factory=dict)
     took: list[tuple[float, float]] = field(default_factory=list)
-    """When each success was asked for, by the monotonic clock, and how many seconds it took."""
+    """The start of each successful request by the monotonic clock, with its seconds."""
     statuses: Counter[int] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
     without_retry_after: int = 0
@@ -74,12 +75,12 @@ class Seen:
 
     @property
     def unexpected(self) -> dict[int, int]:
-        """Statuses that nobody should see while a part of the cluster is away."""
+        """Statuses that must not occur while a part of the cluster is unavailable."""
         return {s: n for s, n in self.statuses.items() if s not in (200, 201, 409, 503)}
 
 
 class Shop(Receiver):
-    """A merchant's server; `events` are the ids of events in the order of arrival."""
+    """A merchant's server. `events` are the ids of events in the order of arrival."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -90,7 +91,7 @@ class Shop(Receiver):
 
 
 class Load:
-    """A context manager: everybody is at work inside."""
+    """All clients. They run inside the context."""
 
     def __init__(
         self,
@@ -104,9 +105,11 @@ class Load:
         schedulers: int = 1,
         claimants: int = 1,
     ) -> None:
-        """`pause_s`: of each client between two requests. `readers`: how many read all events;
-        `read_pause_s`: of each between two polls. `schedulers`: how many clients send for later.
-        `claimants`: how many of the CREATORS ask for the same invoice by the same key.
+        """`pause_s`: between two requests of each client.
+
+        `readers`: the number of clients that read all events; `read_pause_s`: between two polls of
+        each. `schedulers`: the number of clients that schedule messages. `claimants`: the number of
+        CREATORS that request the same invoice with the same key.
         """
         self._chain, self._schedulers = chain, schedulers
         self._read_pause_s, self._claimants = read_pause_s, claimants
@@ -181,7 +184,7 @@ class Load:
             await asyncio.gather(*readers)
 
     async def _ask(self, seen: Seen, send: Any) -> httpx.Response | None:
-        """Return the answer for good; None: the load ends, or the one try has failed."""
+        """Return the final response, or None if the load ends or the only attempt has failed."""
         while not self._stopping.is_set():
             asked_at = time.monotonic()
             try:
@@ -228,11 +231,11 @@ class Load:
             await asyncio.sleep(self._pause_s)
 
     def _pay(self, address: str) -> None:
-        with self._paying:  # the payer's transactions have numbers in a row
+        with self._paying:  # the payer's transactions have consecutive numbers
             self._chain.pay(address, ATOMS)
 
     def reorganise(self, depth: int) -> None:
-        """Replace the newest blocks of the chain; their transactions come back in a later one."""
+        """Replace the newest blocks of the chain. Their transactions return in a later block."""
         with self._paying:
             again = self._chain.raw_transactions_above(self._chain.height - depth)
             self._chain.reorg(depth)
@@ -254,7 +257,7 @@ class Load:
             await asyncio.sleep(self._pause_s)
 
     async def _schedule(self, client: httpx.AsyncClient, first: int) -> None:
-        """Messages that become due when the longest outage is over."""
+        """Schedule messages that become due after the longest outage."""
         for number in range(first, 10**9, self._schedulers):
             if self._stopping.is_set():
                 return
@@ -284,7 +287,7 @@ class Load:
         )
 
     async def _read(self, client: httpx.AsyncClient, reader: Reader) -> None:
-        """Poll until all that was sent has come."""
+        """Poll until all sent messages have arrived."""
         ends_at = None
         while True:
             if self._draining.is_set():
@@ -317,7 +320,7 @@ class Load:
     # --- afterwards ---------------------------------------------------------------------------
 
     def faults(self) -> list[str]:
-        """Return what was lost, doubled or told in another order. Call it once, after the load."""
+        """Return everything that was lost, doubled or reordered. Call it once, after the load."""
         found = list(self._claimed_twice)
         database = Database(self._cluster.database_url("payment"))
         with suppress(TimeoutError):
@@ -370,7 +373,7 @@ class Load:
             return [(content, number, id_) for content, number, id_ in reader.execute(query)]
 
     def _settled(self) -> set[int]:
-        """Return the ids of all messages, when what was due is sent."""
+        """Return the ids of all messages after the due ones have been sent."""
 
         def find() -> set[int]:
             sent = {content: id_ for content, _, id_ in self._sent()}
@@ -391,7 +394,7 @@ class Load:
             return set(reader.execute(paid).scalars())
 
     def _webhook_faults(self, database: Database) -> list[str]:
-        """Each event arrives, and those of an invoice in their order."""
+        """Check that each event arrives, and those of an invoice in order."""
         rows: list[tuple[str, str]] = []
 
         def have_arrived() -> bool:

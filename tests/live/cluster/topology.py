@@ -1,5 +1,7 @@
 """The cluster of docs/deploy/cluster on loopback addresses: HAProxy, two machines of specd,
-PgBouncer, three nodes of Patroni and etcd. `10.0.0.N` of the files is `127.0.0.N` here.
+PgBouncer, three nodes of Patroni and etcd.
+
+`10.0.0.N` of the files is `127.0.0.N` here.
 """
 
 from __future__ import annotations
@@ -33,23 +35,23 @@ PASSWORD = "a password of the rehearsal"
 SECRET = people.SECRET.decode()
 READY_S = 120.0
 DISK_MIB = 640
-"""Of a node, where disks are small."""
+"""The disk of a node if disks are small."""
 GROUPS = {"pg1": 6421, "pg2": 6422, "pg3": 6423}
-"""The nodes' processes have a group of their own, by which the firewall tells their packets."""
+"""The group of the nodes' processes, by which the firewall recognizes their packets."""
 PROGRAMS = ("haproxy", "pgbouncer", "patroni", "etcd")
 BIN = Path("/usr/lib/postgresql")
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 
 
 def missing_programs() -> list[str]:
-    """Return which programs of the cluster are not installed."""
+    """Return the programs of the cluster that are not installed."""
     path = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/bin"
     found = [name for name in PROGRAMS if shutil.which(name, path=path) is None]
     return found if any(BIN.glob("*/bin/initdb")) else [*found, "postgresql"]
 
 
 class Program:
-    """A process with all that it starts, in a session of its own; its output goes to a file."""
+    """A process with its descendants in a separate session. Its output goes to a file."""
 
     def __init__(
         self,
@@ -61,8 +63,8 @@ class Program:
         group: int | str = "postgres",
         mark: str = "",
     ) -> None:
-        """`mark`: of the command lines of what it starts and does not keep as its child, such as
-        PostgreSQL by Patroni.
+        """`mark` is in the command lines of descendants that do not stay its children, such as
+        PostgreSQL under Patroni.
         """
         if as_postgres and os.geteuid() == 0:  # PostgreSQL and PgBouncer refuse to run as root
             lent = ["setpriv", "--reuid=postgres", f"--regid={group}", "--clear-groups"]
@@ -71,7 +73,7 @@ class Program:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, also again."""
+        """Start it, also repeatedly."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
@@ -87,7 +89,7 @@ class Program:
         return self._process is not None and self._process.poll() is None
 
     def pids(self) -> list[int]:
-        """Return its process and all that came from it, also in process groups of their own."""
+        """Return its process and all descendants, also in other process groups."""
         if self._process is None:
             return []
         found, children = [self._process.pid, *_marked(self._mark)], _children()
@@ -96,7 +98,7 @@ class Program:
         return found
 
     def send(self, number: int) -> None:
-        """Send a signal to all of its processes at once."""
+        """Send a signal to all of its processes together."""
         for pid in self.pids():
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
@@ -108,7 +110,7 @@ class Program:
             self._process.wait()
 
     def stop(self, seconds: float = 20.0) -> int:
-        """SIGTERM, and SIGKILL after so long. Return the status."""
+        """SIGTERM, and SIGKILL after some seconds. Return the status."""
         if self._process is None:
             return 0
         pids = self.pids()
@@ -141,7 +143,7 @@ def _marked(mark: str) -> list[int]:
 
 
 def until(is_so: Callable[[], Any], what: str, seconds: float = READY_S) -> Any:
-    """Return the first true answer. Raise TimeoutError."""
+    """Return the first true result. Raise TimeoutError."""
     ends_at = time.monotonic() + seconds
     while not (answer := is_so()):
         if time.monotonic() > ends_at:
@@ -162,9 +164,10 @@ class Cluster:
         clocks: Mapping[str, str] = {},
         has_small_disks: bool = False,
     ) -> None:
-        """`is_pooled`: machines reach the database through PgBouncer. `clocks`: by how much the
-        clock of a machine is off, as libfaketime writes it. `has_small_disks`: each node has a disk
-        of `DISK_MIB`.
+        """`is_pooled`: machines reach the database through PgBouncer.
+
+        `clocks`: the offset of a machine's clock, in the format of libfaketime. `has_small_disks`:
+        each node has a disk of `DISK_MIB`.
         """
         self.folder, self.is_pooled = folder, is_pooled
         self._settings, self._clocks = dict(settings), clocks
@@ -176,7 +179,7 @@ class Cluster:
     # --- the whole ----------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Bring all up. Raise TimeoutError, and OSError where another rehearsal runs."""
+        """Start everything. Raise TimeoutError, or OSError if another rehearsal runs."""
         for address, port in ((ETCD, 2379), (PROXY, PRIMARY_PORT), (PROXY, POOLER_PORT)):
             with socket.create_server((address, port)):
                 pass
@@ -269,8 +272,8 @@ class Cluster:
         program.start()
 
     def stop(self) -> None:
-        """Take all down: specd as an operator does, the others, whose data are thrown away, at
-        once.
+        """Stop everything: specd as an operator does, the other programs immediately, because their
+        data are deleted.
         """
         theirs = {name for name in self.programs if name.startswith(("serve", "worker"))}
         for name in theirs:
@@ -294,7 +297,7 @@ class Cluster:
 
     @staticmethod
     def _read(name: str, *changes: tuple[str, str]) -> str:
-        """Return a file of docs/deploy/cluster with the places of this machine."""
+        """Return a file of docs/deploy/cluster with the addresses of this machine."""
         text = (haproxy.FILES / name).read_text().replace("10.0.0.", "127.0.0.").replace(
             ": PASSWORD", f": {PASSWORD}"
         )  # fmt: skip
@@ -303,7 +306,7 @@ class Cluster:
     # --- the database -------------------------------------------------------------------------
 
     def leader(self) -> str | None:
-        """Return the node that is the primary by its own word."""
+        """Return the node that reports itself as the primary."""
         for name, address in NODES.items():
             with suppress(httpx.HTTPError):
                 if httpx.get(f"http://{address}:8008/primary", timeout=1).status_code == 200:
@@ -311,7 +314,7 @@ class Cluster:
         return None
 
     def takes_writes(self) -> bool:
-        """Return whether the way of the servers leads to a primary that takes writes."""
+        """Return whether the servers' connection leads to a primary that accepts writes."""
         with suppress(psycopg.Error), self.superuser() as connection:
             shown = connection.execute("SELECT pg_is_in_recovery()").fetchone()
             return shown == (False,)
@@ -332,7 +335,7 @@ class Cluster:
         return False
 
     def switch_over(self) -> None:
-        """Have the synchronous replica take the primary's place."""
+        """Make the synchronous replica the primary."""
         leader = self.leader()
         assert leader is not None
         answer = httpx.post(
@@ -360,7 +363,7 @@ class Cluster:
     # --- machines -----------------------------------------------------------------------------
 
     def environment(self, name: str) -> dict[str, str]:
-        """Return the environment of a machine: specd.env with the places here."""
+        """Return the environment of a machine: specd.env with local addresses."""
         folder = self.folder / name
         lines = (haproxy.FILES / "specd.env").read_text().splitlines()
         given = dict(line.split("=", 1) for line in lines if line.startswith("SPECD_"))
@@ -415,7 +418,7 @@ class Cluster:
         until(is_ready, f"machine {name}")
 
     def specd(self, *words: str, tree: Path = ROOT) -> str:
-        """Run a command on the first machine, past the pooler as an operator does."""
+        """Run a command on the first machine, without the pooler, as an operator does."""
         env = self.environment("a")
         for service in project.names:
             env[f"SPECD_{service.upper()}_DATABASE_URL"] = self.database_url(service)
@@ -432,11 +435,11 @@ class Cluster:
     # --- the network --------------------------------------------------------------------------
 
     def cut(self, node: str) -> AbstractContextManager[None]:
-        """A context in which nothing that a node's processes send arrives anywhere."""
+        """A context in which no packet of a node's processes arrives."""
         return dropping(["-m", "owner", "--gid-owner", str(GROUPS[node])])
 
     def black_hole(self) -> AbstractContextManager[None]:
-        """A context in which nothing passes on the way to the primary."""
+        """A context in which no packet passes to or from the primary."""
         return dropping(
             ["-p", "tcp", "-d", PROXY, "--dport", str(PRIMARY_PORT)],
             ["-p", "tcp", "-s", PROXY, "--sport", str(PRIMARY_PORT)],
@@ -449,8 +452,8 @@ class Cluster:
             return {pid for (pid,) in connection.execute(query).fetchall()}
 
     def forgotten(self) -> AbstractContextManager[None]:
-        """A context in which the connections on the way to the primary are dead without a word,
-        and new ones work.
+        """A context in which existing connections to the primary are silently dead, and new ones
+        work.
         """
         done = subprocess.run(
             ["ss", "-Htn", "state", "established", "dst", f"{PROXY}:{PRIMARY_PORT}"],
@@ -468,7 +471,7 @@ class Cluster:
 
 @contextmanager
 def dropping(*rules: list[str]) -> Iterator[None]:
-    """A context in which the firewall drops what fits one of the rules of iptables."""
+    """A context in which the firewall drops packets that match one of the rules of iptables."""
     with ExitStack() as stack:
         for rule in rules:
             subprocess.run(["iptables", "-w", "-I", "OUTPUT", *rule, "-j", "DROP"], check=True)
