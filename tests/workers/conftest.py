@@ -1,4 +1,4 @@
-"""What worker tests share: a scripted chain, its clock, and one merchant's books."""
+"""Fixtures of worker tests: a scripted chain, its clock, and one merchant's ledger."""
 
 import shutil
 import tempfile
@@ -16,7 +16,9 @@ from tests.workers.ledger import Ledger
 
 @pytest.fixture(scope="session")
 def memory() -> Iterator[Path]:
-    """A folder in memory where there is one: these tests wait for thousands of fsyncs otherwise."""
+    """A folder in memory if there is one. Otherwise these tests would wait for thousands of
+    fsyncs.
+    """
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as path:
         yield Path(path)
 
@@ -28,7 +30,7 @@ def sqlite_url(sqlite_template: Path, memory: Path) -> str:
 
 @pytest.fixture
 def clock() -> FrozenClock:
-    """It stands at the moment of the scripted chain's first block."""
+    """The clock starts at the scripted chain's first block."""
     return FrozenClock(GENESIS)
 
 

@@ -1,4 +1,6 @@
-"""One merchant's books for worker tests: invoices in, states out, over a scripted chain."""
+"""One merchant's ledger for worker tests: creates invoices and returns their states, on a scripted
+chain.
+"""
 
 import uuid
 from collections.abc import Callable
@@ -34,7 +36,7 @@ MONITORING = timedelta(hours=24)
 
 @dataclass(frozen=True)
 class State:
-    """What a merchant would be told, as stored."""
+    """The stored state that a merchant would see."""
 
     status: str
     exception: str
@@ -43,19 +45,19 @@ class State:
 
 
 def address_of(index: int) -> str:
-    """A deposit address nobody else has. Digits only, so that it is its own EIP-55 spelling."""
+    """Return a unique deposit address. It has only digits, so that it equals its EIP-55 form."""
     return f"0x{index + 1:040d}"
 
 
 class Identified(Protocol):
-    """An invoice, in whatever shape a test has it."""
+    """Return an invoice with the given differences from the default."""
 
     @property
     def id(self) -> str: ...
 
 
 class Books:
-    """What a database says of its invoices."""
+    """The state of invoices in a database."""
 
     database: Database
 
@@ -69,7 +71,7 @@ class Books:
         return State(*row)
 
     def payments(self, invoice: Identified) -> list[tuple[str, int]]:
-        """(status, atoms) of each payment row, in chain order."""
+        """Return status and atoms of each payment row, in chain order."""
         with self.database.reading() as reader:
             rows = reader.execute(
                 select(Payment.status, Payment.amount)
@@ -79,7 +81,7 @@ class Books:
             return [(row.status, row.amount) for row in rows]
 
     def events(self, invoice: Identified) -> list[tuple[str | None, str, str]]:
-        """(from, to, exception) of each transition, oldest first."""
+        """Return (from, to, exception) of each transition, oldest first."""
         with self.database.reading() as reader:
             rows = reader.execute(
                 select(InvoiceEvent.from_status, InvoiceEvent.to_status, InvoiceEvent.exception)
@@ -95,7 +97,7 @@ class Books:
 
 
 class Ledger(Books):
-    """A migrated database with one project and one method, and the verbs of a test's story."""
+    """A migrated database with one project and one method, and the actions of a test."""
 
     def __init__(self, database: Database, clock: FrozenClock) -> None:
         self.database = database
@@ -104,7 +106,7 @@ class Ledger(Books):
         database.run(self._open)
 
     def offer(self, token: str) -> None:
-        """Another method, of another token of the chain."""
+        """Create another method, for another token of the chain."""
         self.database.run(lambda session: session.add(self._method(token[-4:], token)))
 
     def _open(self, session: Session) -> None:
@@ -138,9 +140,9 @@ class Ledger(Books):
         before_insert: Callable[[], object] = lambda: None,
         token: str = TOKEN,
     ) -> Invoice:
-        """A new unpaid invoice whose creation block is the checkpoint that its transaction reads.
+        """Create an unpaid invoice whose creation block is the checkpoint read by its transaction.
 
-        `before_insert` runs between that read and the write: where a watcher's step may fall.
+        `before_insert` runs between that read and the write, where a watcher's step may happen.
         """
         index = self._made
         self._made += 1
@@ -193,7 +195,7 @@ def watcher_of(
     many: int = 500,
     may_replace: bool = False,
 ) -> ChainWatcher:
-    """A watcher of its own, as another process would have; it never waits before it reads anew."""
+    """Return another watcher, as of another process. It rescans without a delay."""
     reader.limits.width = reader.limits.widest = log_range
     return ChainWatcher(
         ledger.database,
@@ -208,9 +210,9 @@ def watcher_of(
 
 
 def watch(watcher: ChainWatcher, *, most: int = 200) -> int:
-    """Poll until two polls in a row find nothing to do at once; how many steps went before.
+    """Poll until two consecutive polls find nothing to do, and return the number of steps before.
 
-    More than `most` fails.
+    More than `most` steps fail the test.
     """
     quiet = 0
     for done in range(most):
@@ -221,5 +223,5 @@ def watch(watcher: ChainWatcher, *, most: int = 200) -> int:
 
 
 def at(seconds: float) -> datetime:
-    """A moment on the fake chain's clock, in seconds after its first block."""
+    """Return a time on the fake chain's clock, in seconds after its first block."""
     return GENESIS + timedelta(seconds=seconds)

@@ -1,17 +1,18 @@
-"""Histories of a chain whose nodes lag, forget, fork, fail and refuse: what becomes of the money.
+"""Histories of a chain whose nodes lag, prune, fork, fail and refuse, with a check of the payments.
 
-The truth is one scripted chain. The product's own reader and watcher see it through endpoints that
-lie for a while, each in its own way, and some that always hide the same logs as long as another
-endpoint shows them. Payments, reorganisations, restarts and two watchers mix at random. At the end
-the books must equal a recount of the chain, done by code that knows neither watcher nor nodes.
+The truth is one scripted chain. The product's reader and watcher see it through endpoints that
+misbehave for a while, each in a different way, and some that always hide the same logs while
+another endpoint returns them. Payments, reorganizations, restarts and two watchers are mixed at
+random. At the end the stored state must equal a recount of the chain by code that knows neither
+watcher nor nodes.
 
-Merchants are also judged by what they are told on the way (`told.py`).
+The events for merchants are checked as well (`told.py`).
 
     python -m tests.workers.lying_nodes --histories 10000
 
-runs the campaign, on SQLite and on PostgreSQL; `test_lying_nodes.py` runs a slice of it. With
-`--plant "counted: twice"`, the watcher has this fault of `mutants.py`, and each history that is
-wrong shows it.
+runs the campaign on SQLite and on PostgreSQL; `test_lying_nodes.py` runs a part of it. With
+`--plant "counted: twice"`, the watcher has this fault of `mutants.py`, and each history that
+detects it is printed.
 """
 
 import argparse
@@ -58,15 +59,15 @@ from workers.payment import expire_invoices
 LIFETIME, MONITORING = timedelta(minutes=10), timedelta(minutes=25)
 STEPS = 36
 PROGRESS_ROUNDS = 45
-"""Blocks, ten seconds apart, until a new invoice has to be paid, whatever cannot be read."""
+"""Blocks, ten seconds apart, until a new invoice must be paid, whatever cannot be read."""
 LIES = (
     *("lag", "lag", "hide", "refuse", "slow", "fail", "busy", "fork", "nulls", "balanced", "prune"),
     *("forge", "removed"),
 )
 ENDPOINTS = (1, 2, 2, 3)
-"""How many endpoints a history may have."""
+"""The maximum number of endpoints of a history."""
 BOLD_LIES = ("high", "high", "broken")
-"""Of every second history, so that the seeds of the others stay good."""
+"""For every second history, so that the seeds of the others stay valid."""
 REFUSALS = (
     "please limit the query to at most {} blocks",
     "Maximum allowed number of requested blocks is {}",
@@ -79,42 +80,43 @@ REFUSALS = (
 
 @dataclass
 class Conduct:
-    """How an endpoint behaves now."""
+    """The current behavior of an endpoint."""
 
     lag: int = 0
-    """Blocks that its nodes for logs are behind; each question meets one that is so far behind at
-    most."""
+    """The maximum number of blocks that its nodes for logs lag; each request reaches one of
+    them.
+    """
     block_lag: int = 0
     hidden: frozenset[str] = frozenset()
-    """Transactions whose logs it does not show."""
+    """Transactions whose logs it omits."""
     widest: int = 10_000
     words: str = REFUSALS[0]
     slow_above: int = 10_000
     failing: float = 0.0
-    """The share of questions that fail."""
+    """The fraction of requests that fail."""
     patience: bool = False
-    """Whether it answers 429 with Retry-After."""
+    """Whether it responds with 429 and Retry-After."""
     fork: FakeChain | None = None
     takes_hashes: bool = True
     forged: tuple[Transfer, ...] = ()
-    """Logs that it shows although no block has them."""
+    """Logs that it returns although no block contains them."""
     nulls: float = 0.0
-    """The share of questions for a numbered block that meet a node which lacks it."""
+    """The fraction of requests for a numbered block that reach a node without it."""
     removed: frozenset[str] = frozenset()
-    """Transactions whose logs it marks as taken back."""
+    """Transactions whose logs it marks as removed."""
     keeps: int = 10**9
-    """The newest blocks whose logs it still has."""
+    """The number of newest blocks whose logs it still has."""
     above: int = 0
-    """How many blocks above its newest one the head is that it claims."""
+    """The number of blocks by which its reported head exceeds its newest block."""
     inflated: Mapping[str, int] = field(default_factory=dict)
-    """By what it multiplies the amounts of transactions."""
+    """The factor for the amounts of transactions."""
     refused_token: str = ""
-    """The contract whose logs it never shows."""
+    """The contract whose logs it never returns."""
 
 
 @dataclass
 class Endpoint:
-    """One endpoint over the truth, as `Node` asks it."""
+    """One endpoint for the truth, with the interface for `Node`."""
 
     truth: FakeChain
     rng: random.Random
@@ -124,7 +126,7 @@ class Endpoint:
     asked: Counter[str] = field(default_factory=Counter)
     shows_blooms: bool = True
     numbers_from: int = 0
-    """Its number of the first log of a block. Nodes number logs in more than one way."""
+    """Its number of the first log of a block. Nodes number logs in different ways."""
 
     @property
     def chain(self) -> FakeChain:
@@ -156,7 +158,7 @@ class Endpoint:
         raise RpcError(-32601, "method not found")
 
     def _claimed(self, number: int) -> dict[str, Any]:
-        """A block that nobody has mined."""
+        """Return a block that was never mined."""
         return self._block(self.chain.height) | {
             "number": hex(number),
             "hash": f"0x{number:064x}",
@@ -256,29 +258,31 @@ def _log(transfer: Transfer) -> dict[str, Any]:
 
 @dataclass
 class Sold:
-    """An invoice, and which blocks were there when its address was handed out."""
+    """An invoice, and the blocks that existed when its address was issued."""
 
     invoice: Invoice
     older: frozenset[str]
-    """The hashes of all blocks that had been mined by then."""
+    """The hashes of all blocks that had been mined until then."""
     known: int
-    """The newest block that the shop knew of: above it, older blocks may count or not, if they are
-    not dated long before `known_at`."""
+    """The newest block that the shop knew.
+
+    Later blocks with older times may count or not, unless their time is long before `known_at`.
+    """
     known_at: datetime
 
 
 class History:
-    """One random history over one database."""
+    """One random history on one database."""
 
     def __init__(self, database: Database, seed: int) -> None:
         self.rng, self.more = random.Random(seed), random.Random(~seed)
         self.is_bold, self.has_progress_check = seed % 2 == 1, seed % 3 == 0
         self.has_liar = seed % 5 == 0
-        """One endpoint invents amounts and blocks, and the others are honest."""
+        """One endpoint forges amounts and blocks, and the others are honest."""
         self.has_numbers_of_its_own = seed % 7 == 3
-        """Endpoints number the same logs in different ways, and a restarted one in another way."""
+        """Endpoints number the same logs in different ways, and change that after a restart."""
         self.faults: list[str] = []
-        """What was wrong on the way, apart from what merchants are told."""
+        """Errors during the history, except those in events for merchants."""
         self.highest = 0
         self.clock = FrozenClock(GENESIS + timedelta(days=1))
         self.chain = FakeChain(started_at=GENESIS)
@@ -297,11 +301,13 @@ class History:
         self.watchers = [self._watcher(), self._watcher()]
         self.actions: list[str] = []
         self.replaced: set[str] = set()
-        """The hashes of blocks that the chain lost, or an endpoint showed another branch of."""
+        """The hashes of blocks that the chain dropped, or of which an endpoint showed another
+        branch.
+        """
         self.chain.numbers_per_transaction = self.rng.random() < 0.4
         self._renumber()
 
-    # What may happen.
+    # Possible events.
 
     def sell(self) -> None:
         with self.ledger.database.reading() as books:
@@ -313,7 +319,7 @@ class History:
         seen_at = checkpoint.head_seen_at if checkpoint else None
         known = checkpoint.block.number if checkpoint else -1
         if seen_at is None or self.clock.now() - seen_at > FRESH:
-            # As a request does that finds no watcher at work, it asks the chain itself.
+            # Like a request without a running watcher, it reads the chain itself.
             known = self.chain.height
             self._note_head(invoice)
         known_at = checkpoint.block.timestamp if checkpoint else GENESIS
@@ -328,7 +334,7 @@ class History:
             self._maybe_hide()
 
     def pay_beforehand(self) -> None:
-        """To an address that is handed out later."""
+        """Pay to an address that is issued later."""
         self._pass(1)
         receiver = address_of(self.ledger._made + self.rng.randint(0, 2))
         self.chain.pay(receiver, 1000, at=self.clock.now())
@@ -350,7 +356,7 @@ class History:
             self.chain.mine(self.rng.randint(1, 2), at=self.clock.now())
 
     def lie(self) -> None:
-        """One endpoint begins to behave in another way."""
+        """Change the behavior of one endpoint."""
         if self.has_liar and len(self.endpoints) > 1:
             self._invent()
             return
@@ -447,7 +453,7 @@ class History:
     # One history.
 
     def play(self) -> None:
-        """Let things happen, then let time pass until nothing is open any more."""
+        """Run random events, then let time pass until nothing is pending."""
         weighted: list[tuple[Callable[[], None], int]] = [
             (self.sell, 4),
             (self.pay, 6),
@@ -472,7 +478,7 @@ class History:
         self._end()
 
     def wrong(self) -> list[str]:
-        """What the books have that a recount has not, or the other way round."""
+        """Return the differences between the stored state and a recount."""
         stamps = {m.block.number: m.block.timestamp for m in self.chain._blocks}
         transfers = self.chain.canonical_transfers()
         head = self.chain.height
@@ -504,7 +510,7 @@ class History:
         return found
 
     def misled(self) -> list[str]:
-        """What a merchant who follows the events to the letter was told wrongly on the way."""
+        """Return the errors in the events of a merchant who follows them exactly."""
         found = []
         for sold in self.sold:
             told = Told.of(self.ledger, sold.invoice.id)
@@ -515,7 +521,7 @@ class History:
         return found
 
     def _counted(self, invoice: Invoice) -> set[tuple[str, str, int]]:
-        """The transfers that the books count for an invoice."""
+        """Return the transfers that the stored state counts for an invoice."""
         with self.ledger.database.reading() as books:
             rows = books.execute(
                 select(
@@ -531,8 +537,8 @@ class History:
     def _with_numbers_of_the_chain(
         self, invoice: Invoice, keys: list[tuple[str, str, int]], amounts: list[int]
     ) -> list[tuple[str, str, int]]:
-        """Return the keys with the chain's numbers of as many equal transfers, and with negative
-        numbers what the chain has no transfer for.
+        """Return the keys with the chain's numbers of equal transfers, and with negative numbers
+        for transfers that the chain does not have.
         """
         unused: dict[tuple[str, str, int], list[int]] = {}
         for each in self.chain.canonical_transfers():
@@ -553,7 +559,7 @@ class History:
         )
 
     def _check_confirmations(self) -> None:
-        """No head that a chain has confirms a payment earlier than its blocks do."""
+        """Check that no confirmed head dates a payment earlier than its blocks."""
         self.highest = max(self.highest, self.chain.height)
         with self.ledger.database.reading() as books:
             early = books.execute(
@@ -567,7 +573,9 @@ class History:
         self.faults += [f"{row.invoice_id} is confirmed too early, {self.highest}" for row in early]
 
     def _check_progress(self) -> None:
-        """A new invoice is paid in time while no endpoint shows the logs of old blocks."""
+        """Check that a new invoice is paid in time while no endpoint returns the logs of old
+        blocks.
+        """
         for _ in range(40):
             self._pass(20)
             self.chain.mine(at=self.clock.now())
@@ -588,7 +596,9 @@ class History:
         self.faults.append(f"{sold.external_order_id}: not paid while old blocks cannot be read")
 
     def _end(self) -> None:
-        """Nodes stop lying, but for one that goes on to hide what another shows."""
+        """End the misbehavior of all nodes, except one that still hides logs which another
+        returns.
+        """
         for endpoint in self.endpoints:
             endpoint.conduct = Conduct(widest=self.rng.choice([10_000, 30]))
         watcher = self.watchers[0]
@@ -609,7 +619,7 @@ class History:
                 self._rescan_what_was_given_up()
 
     def _rescan_what_was_given_up(self) -> None:
-        """As an operator does after the alert, with endpoints that have the blocks again."""
+        """Rescan as an operator does after the alert, with endpoints that have the blocks again."""
         with self.ledger.database.reading() as books:
             given_up = books.scalar(select(ChainHead.readings_given_up))
         if given_up:
@@ -642,7 +652,7 @@ class History:
         return watcher
 
     def _fork(self) -> FakeChain:
-        """The chain as it would be without its newest blocks, and with others."""
+        """Return the chain without its newest blocks, with others instead."""
         fork = FakeChain(started_at=GENESIS)
         fork._blocks = list(self.chain._blocks)
         fork._serial = 10**6 * (1 + self.rng.randint(1, 10**6))
@@ -655,7 +665,7 @@ class History:
         return fork
 
     def _maybe_hide(self) -> None:
-        """One endpoint hides this payment for ever; another one shows it."""
+        """Let one endpoint hide this payment forever, while another returns it."""
         if len(self.endpoints) > 1 and self.rng.random() < 0.2:
             transfers = self.chain._blocks[-1].transfers
             self.endpoints[0].always_hides.update(each.tx_hash for each in transfers)
@@ -677,7 +687,7 @@ class History:
         self.replaced.update(mined.block.hash for mined in self.chain._blocks[-depth:])
 
     def _note_forked(self) -> None:
-        """Note the blocks that an endpoint on another branch does not have, since it left."""
+        """Record the blocks that an endpoint on another branch lacks since the fork."""
         for endpoint in self.endpoints:
             fork = endpoint.conduct.fork
             if fork is not None and not self.has_liar:
@@ -687,7 +697,7 @@ class History:
                     self._note_replaced(len(ours) - same.index(False))
 
     def _forged(self) -> Transfer:
-        """A log of a block that has no such log."""
+        """Return a log that its block does not contain."""
         mined = self.rng.choice(self.chain._blocks[-8:])
         return Transfer(
             token=TOKEN,
@@ -710,7 +720,7 @@ def _key(transfer: Transfer) -> tuple[str, str, int]:
 
 @contextmanager
 def frozen_nodes(clock: Callable[[], datetime]) -> Iterator[None]:
-    """Nodes rest and wait by the history's clock."""
+    """Let nodes rest and wait by the history's clock."""
     real = node.time
     node.time = SimpleNamespace(monotonic=lambda: clock().timestamp())  # type: ignore[assignment]
     try:
@@ -720,7 +730,7 @@ def frozen_nodes(clock: Callable[[], datetime]) -> Iterator[None]:
 
 
 def judge(database: Database, seed: int) -> list[str]:
-    """What is wrong with one history over an empty database: at its end, and on the way."""
+    """Return the errors of one history on an empty database, during the history and at its end."""
     history = History(database, seed)
     try:
         with frozen_nodes(history.clock.now):
@@ -733,7 +743,7 @@ def judge(database: Database, seed: int) -> list[str]:
 
 
 def play(template: Path, folder: Path, seed: int) -> list[str]:
-    """What is wrong with one history over a copy of a database."""
+    """Return the errors of one history on a copy of a database."""
     pages = folder / f"history-{seed}.db"
     shutil.copy(template, pages)
     try:
@@ -745,7 +755,7 @@ def play(template: Path, folder: Path, seed: int) -> list[str]:
 
 
 def judge_many(url: str, seeds: range) -> Iterator[list[str]]:
-    """Judge histories one after another over one database, which is emptied before each: its
+    """Checks consecutive histories on one database, which is emptied before each, so that its
     statements stay compiled.
     """
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
@@ -757,7 +767,9 @@ def judge_many(url: str, seeds: range) -> Iterator[list[str]]:
 
 
 def main() -> int:
-    """Play many histories over a database of each kind, in a process each; 1 if any is wrong."""
+    """Run many histories on a database of each kind, in a process each. Return 1 if any is
+    wrong.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("--histories", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
@@ -777,7 +789,7 @@ def main() -> int:
 
 
 def _play_part(seconds: float, plant: str | None, part: tuple[str, range]) -> int:
-    """Return how many histories over a database of one kind are wrong."""
+    """Return the number of wrong histories on a database of one kind."""
     if plant:
         MUTANTS[plant](pytest.MonkeyPatch())
     kind, seeds = part

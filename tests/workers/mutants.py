@@ -1,7 +1,7 @@
-"""Faults that are planted into the watcher, to show that the histories of lying nodes report them.
+"""Faults that are planted in the watcher, to show that the histories of lying nodes detect them.
 
-One or more of each class: money counted wrongly, what a header refutes, what is taken back without
-proof, a reading that fails and holds up others, and what merchants are told.
+One or more of each class: wrong amounts, data that a header refutes, removal without proof, a
+failing reading that delays others, and wrong events for merchants.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 
 def _count_one_log_of_each_number(patch: pytest.MonkeyPatch) -> None:
-    """Of two transactions of a block whose logs have the same number, the second is dropped."""
+    """If logs of two transactions of a block have the same number, the second is dropped."""
     parse = parsing.parse_transfers
 
     def parse_some(*asked: Any, **more: Any) -> Iterator[Any]:
@@ -38,7 +38,7 @@ def _count_one_log_of_each_number(patch: pytest.MonkeyPatch) -> None:
 
 
 def _count_a_second_reading_again(patch: pytest.MonkeyPatch) -> None:
-    """What a second reading shows is taken for another log."""
+    """Logs of a second reading are treated as different logs."""
     reread = ChainBooks.reread
 
     def write(self: ChainBooks, checkpoint: Any, seen: Iterable[Observation], **more: Any) -> int:
@@ -64,7 +64,7 @@ def _believe_refuted_logs(patch: pytest.MonkeyPatch) -> None:
 
 
 def _take_back_what_an_answer_lacks(patch: pytest.MonkeyPatch) -> None:
-    """A null means that a block is gone, and a payment that an answer lacks is dropped."""
+    """A null means that a block is gone, and a payment missing in a response is dropped."""
 
     def find(
         self: ChainWatcher, head: Any, base: Any, blocks: Any, seen: Iterable[Observation], **_: Any
@@ -85,7 +85,7 @@ def _take_back_what_an_answer_lacks(patch: pytest.MonkeyPatch) -> None:
 
 
 def _never_give_up(patch: pytest.MonkeyPatch) -> None:
-    """Invoices that cannot be read are read before the new ones, for ever."""
+    """Invoices that cannot be read are read before the new ones, forever."""
     read = ChainWatcher._read_alone
 
     def serve(
@@ -102,7 +102,7 @@ def _never_give_up(patch: pytest.MonkeyPatch) -> None:
 
 
 def _leave_out(event: type) -> Plant:
-    """Merchants are not told of one kind of event."""
+    """One kind of event is not sent to merchants."""
 
     def plant(patch: pytest.MonkeyPatch) -> None:
         events = settlement._events

@@ -1,6 +1,6 @@
-"""What invoices must be, counted afresh from a chain's blocks: the judge of every storm.
+"""Expected states of invoices, computed from a chain's blocks, for the check of every storm.
 
-Deliberately shares no code with the watcher and the state machine.
+It deliberately shares no code with the watcher and the state machine.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from tests.workers.ledger import Books, State
 
 
 class Facts(Protocol):
-    """What an invoice asks for; the table's row and the API's view both fit."""
+    """The request of an invoice; satisfied by the table's row and the API's view."""
 
     @property
     def id(self) -> str: ...
@@ -33,10 +33,10 @@ class Facts(Protocol):
 def recount(
     invoice: Facts, transfers: Iterable[Transfer], stamps: Mapping[int, datetime], *, head: int
 ) -> tuple[str, int, int]:
-    """(status, atoms confirmed, atoms pending) of an invoice that nobody canceled.
+    """Return (status, confirmed atoms, pending atoms) of an invoice that was not canceled.
 
-    `transfers` are those of the canonical chain, which is read up to `head`; the clock is taken to
-    be past the invoice's expiry exactly when the chain is.
+    `transfers` are those of the canonical chain, which is read up to `head`. The clock is assumed
+    to be past the invoice's expiry exactly if the chain is.
     """
     confirmed = pending = on_time = on_time_confirmed = 0
     for each in transfers:
@@ -60,7 +60,7 @@ def recount(
 
 
 def told(state: State) -> tuple[str, int, int]:
-    """A stored state in the same terms."""
+    """Return a stored state in the same form."""
     return state.status, state.paid, state.pending
 
 
@@ -72,7 +72,7 @@ def differences(
     *,
     head: int,
 ) -> dict[str, tuple[tuple[str, int, int], tuple[str, int, int]]]:
-    """Invoice id -> (stored, recounted), where the two differ."""
+    """Return (stored, recounted) by invoice id, where they differ."""
     on_chain = list(transfers)
     wrong = {}
     for invoice in invoices:

@@ -36,7 +36,7 @@ PATIENCE_S = 60.0
 
 
 class ShopOnTheNetwork(ScriptedReceivers):
-    """A network with one receiver: what is posted to `HOST` reaches the shop."""
+    """A network with one receiver: posts to `HOST` reach the shop."""
 
     def __init__(self, shop: Flask) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class ShopOnTheNetwork(ScriptedReceivers):
 
 
 class ScenarioWorld:
-    """Runs scenarios for one shop, which is told by webhooks and asked at `/judge`."""
+    """Runs scenarios for one shop, which receives webhooks and is queried at `/judge`."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class ScenarioWorld:
         self._posting.close()
 
     def run(self, name: str, *, after_each: Callable[[], None] = lambda: None) -> dict[str, Any]:
-        """Run a scenario on a new order; the run at its end."""
+        """Run a scenario on a new order and return the finished run."""
         run = self._post(f"/v1/test-helpers/scenarios/{name}/runs", shop_url=f"{HOST}/judge")
         for _ in range(MAX_ROUNDS):
             self.clock.advance(seconds=2)
@@ -103,14 +103,14 @@ class ScenarioWorld:
         raise AssertionError(f"{name} does not end: {run}")
 
     def told(self, invoice_id: str) -> list[str]:
-        """The types of the messages about an invoice, in the order in which they were posted."""
+        """Return the types of the messages about an invoice, in the order of posting."""
         bodies = [
             json.loads(each.body) for each in self.network.posted if each.url == f"{HOST}/webhooks"
         ]
         return [each["type"] for each in bodies if each["data"]["invoice"]["id"] == invoice_id]
 
     def work(self) -> None:
-        """Let the workers do all there is to do now."""
+        """Run the workers until there is nothing to do."""
         ends_at, quiet = time.monotonic() + PATIENCE_S, 0
         while quiet < 2:
             quiet = 0 if self._watcher.try_watch_one() | self._expire() else quiet + 1
@@ -130,7 +130,7 @@ class ScenarioWorld:
 def scenario_world(
     app: PaymentApp, api: ContractClient, database: Database, clock: FrozenClock, shop: SmallShop
 ) -> Iterator[ScenarioWorld]:
-    """A world whose shop also checks signatures by the frozen clock."""
+    """A world whose shop also verifies signatures by the frozen clock."""
 
     class FrozenDatetime(datetime):
         @classmethod

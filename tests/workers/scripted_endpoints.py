@@ -1,4 +1,4 @@
-"""A watcher over scripted endpoints, through the product's own reader, by one frozen clock."""
+"""A watcher with scripted endpoints, through the product's reader, by one frozen clock."""
 
 import random
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from workers.payment import expire_invoices
 
 
 class Street:
-    """One merchant, one chain, and several endpoints that show it."""
+    """One merchant, one chain, and several endpoints for it."""
 
     def __init__(
         self, ledger: Ledger, *, endpoints: int = 1, many: int = 500, block_seconds: int = 2
@@ -39,7 +39,7 @@ class Street:
         self.watch()
 
     def restart(self) -> None:
-        """Let another process watch from now on."""
+        """Continue with a watcher of another process."""
         self.reader = RpcChainReader(
             [each.url for each in self.endpoints],
             CHAIN_ID,
@@ -58,7 +58,7 @@ class Street:
         )
 
     def watch(self, *, most: int = 100) -> None:
-        """Let the worker step until nothing is left to do for now."""
+        """Run the worker until nothing is left to do."""
         for _ in range(most):
             try:
                 if not self.watcher.try_watch_one():
@@ -67,7 +67,7 @@ class Street:
                 break
 
     def mine(self, count: int = 1) -> None:
-        """Mine blocks as time passes, and watch after each."""
+        """Mine blocks as time passes, and run the watcher after each."""
         for _ in range(count):
             self.clock.advance(seconds=self.chain.block_seconds)
             self.chain.mine(at=self.clock.now())
@@ -76,13 +76,13 @@ class Street:
                 pass
 
     def wait(self, seconds: float, *, every: float = 2) -> None:
-        """Watch while no block comes."""
+        """Run the watcher while no block is mined."""
         for _ in range(round(seconds / every)):
             self.clock.advance(seconds=every)
             self.watch()
 
     def fork_of(self, *, depth: int, higher: int) -> FakeChain:
-        """The chain with its newest blocks replaced by more empty ones."""
+        """Return the chain with its newest blocks replaced by a larger number of empty ones."""
         fork = FakeChain(started_at=self.chain._blocks[0].block.timestamp)
         fork._blocks = list(self.chain._blocks)
         fork._serial = 10**6
@@ -91,7 +91,7 @@ class Street:
         return fork
 
     def told(self, invoice: Invoice) -> list[str]:
-        """The types of the invoice's events, without the prefix, in their order."""
+        """Return the types of the invoice's events in order, without the prefix."""
         with self.ledger.database.reading() as reader:
             rows = reader.execute(
                 select(Event.type).where(Event.invoice_id == invoice.id).order_by(Event.id)
@@ -99,7 +99,7 @@ class Street:
             return [row.type.removeprefix("invoice.") for row in rows]
 
     def payloads(self, invoice: Invoice) -> list[dict[str, object]]:
-        """The events' data."""
+        """Return the events' data."""
         with self.ledger.database.reading() as reader:
             rows = reader.execute(
                 select(Event.data).where(Event.invoice_id == invoice.id).order_by(Event.id)

@@ -1,4 +1,6 @@
-"""Outgoing webhooks: a bot at an address is called once for what is for it, and answers there."""
+"""Outgoing webhooks: a bot with a URL is called once for each of its messages, and replies
+there.
+"""
 
 import asyncio
 import time
@@ -34,7 +36,7 @@ def answer(body: Any = None, status: int | None = 200, failure: str | None = Non
 
 
 class Receivers(ScriptedReceivers):
-    """`hanging`: addresses that never answer."""
+    """`hanging`: URLs that never respond."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,7 +78,7 @@ class Stage:
         return self.workers[-1]
 
     def settle(self, *workers: BotWebhooks, seconds: float = 20.0) -> None:
-        """Have the workers take turns until there is nothing to do and nobody is waited for."""
+        """Run the workers in turn until there is nothing to do and no response is pending."""
         ends_at = time.monotonic() + seconds
         while time.monotonic() < ends_at:
             worked = [worker.try_at_once() for worker in workers or self.workers]
@@ -94,7 +96,7 @@ class Stage:
         return [orjson.loads(each.body) for each in self.posted]
 
     def ask(self, client: ChatClient | None = None, **over: Any) -> int:
-        """A direct message to the Oracle, unless told otherwise; its id."""
+        """Send a message, by default directly to the Oracle, and return its id."""
         form: dict[str, Any] = {"type": "direct", "to": [self.oracle["user_id"]]}
         form["content"] = "*When?*"
         sent = (client or self.chat).post("/messages", **{**form, **over})
@@ -159,7 +161,7 @@ def test_a_direct_message(stage: Stage, cast: Cast) -> None:
 
 
 def verify(stage: Stage, posted: Posted, secret: str) -> None:
-    """The specification's own library agrees, but for the time, which is frozen here."""
+    """The library of the specification agrees, except for the time, which is frozen here."""
     sent_at = int(posted.headers["webhook-timestamp"])
     assert sent_at == int(stage.clock.now().timestamp())
     hook = Webhook(secret)
@@ -171,8 +173,8 @@ def test_who_is_called(
     stage: Stage, as_othello: ChatClient, as_reminder: ChatClient, cast: Cast,
     chat_database: Database,
 ) -> None:  # fmt: skip
-    """Whom a message mentions, or who is in the conversation; in a private channel only who is
-    there, and never by a bot.
+    """Bots that are mentioned or in the conversation are called; in a private channel only
+    subscribers, and never by a bot.
     """
     oracle, people = stage.oracle["user_id"], [cast.hamlet, cast.othello, cast.reminder]
     for name, is_private in (("Denmark", False), ("cellar", True)):
@@ -248,7 +250,7 @@ def test_the_form_of_slack(stage: Stage) -> None:
 
 @pytest.fixture
 def slack(stage: Stage) -> Stage:
-    """The Oracle speaks Slack's form, and reads a channel."""
+    """The Oracle uses Slack's format, and is subscribed to a channel."""
     path = f"/bots/{stage.oracle['user_id']}"
     assert stage.chat.patch(path, service_interface=2)["service_interface"] == 2
     open_channel(stage.chat, "stage")
@@ -304,7 +306,7 @@ def test_slash_command_is_apart_from_its_text(
 def test_answer_to_a_slash_command_is_in_slacks_markup(
     slack: Stage, said: Any, content: str, is_private: bool
 ) -> None:
-    """Slack shows an answer to the caller alone unless it is `in_channel`."""
+    """Slack shows a response only to the caller unless it is `in_channel`."""
     slack.receivers.answer = answer(said)
     asked = slack.ask(type="channel", to="stage", topic="t", content="@**Oracle** /deploy prod")
     slack.settle()
@@ -355,7 +357,7 @@ def test_answer_that_slack_would_not_read_is_told_to_the_owner(slack: Stage, sai
     ],
 )
 def test_answers_that_are_none(stage: Stage, came: Received, told: str | None) -> None:
-    """The owner is told at once, but not of what was said."""
+    """The owner is notified immediately, without the text of the message."""
     stage.receivers.answer = came
     asked = stage.ask()
     stage.settle()
@@ -371,7 +373,7 @@ def test_answers_that_are_none(stage: Stage, came: Received, told: str | None) -
 
 
 def test_it_is_tried_again(stage: Stage) -> None:
-    """As one and the same message, and not for ever."""
+    """As the same message, and not forever."""
     stage.receivers.answer = answer(status=503)
     stage.ask()
     stage.settle()
@@ -395,7 +397,9 @@ def test_it_is_tried_again(stage: Stage) -> None:
 
 
 def test_a_worker_that_dies(stage: Stage) -> None:
-    """What it had is taken again when its lease ends; what it says later is not heard."""
+    """The claim of a stopped worker is taken over when its lease ends, and its later result is
+    ignored.
+    """
     stage.receivers.hanging.add(URL)
     stage.ask()
     stage.settle()

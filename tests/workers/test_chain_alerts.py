@@ -1,4 +1,4 @@
-"""A state of a chain has a line in the log when it begins, and not at every poll."""
+"""A state of a chain is logged when it begins, not at every poll."""
 
 from collections import Counter
 from collections.abc import Callable

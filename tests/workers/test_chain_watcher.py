@@ -1,4 +1,4 @@
-"""What a merchant's invoice becomes for each thing that a chain can bring it."""
+"""The effect of every chain event on a merchant's invoice."""
 
 from datetime import timedelta
 
@@ -74,7 +74,7 @@ class TestPayments:
     ) -> None:
         invoice = ledger.invoice(1000)
         chain.pay(invoice.deposit_address, 1000, token=OTHER_TOKEN)
-        chain.transact([])  # the native coin leaves no log
+        chain.transact([])  # the native coin has no log
         chain.pay(invoice.deposit_address, 0)
         chain.mine(5)
         watch(watcher)
@@ -138,7 +138,7 @@ class TestTime:
         invoice = ledger.invoice(1000)
         chain.pay(invoice.deposit_address, 1000, at=at(60))
         chain.mine(1000, at=at(7200))
-        clock.advance(seconds=3 * 86400)  # past expiry, and past the monitoring by the clock
+        clock.advance(seconds=3 * 86400)  # past the expiry, and past the monitoring by the clock
         watch(watcher_of(ledger, chain, log_range=100))
         assert ledger.state(invoice) == State("paid", "none", 1000, 0)
 
@@ -159,7 +159,7 @@ class TestTime:
         watch(watcher)
         clock.advance(seconds=60)
         chain.pay(invoice.deposit_address, 100, at=at(50))
-        chain.pay(invoice.deposit_address, 200, at=at(51))  # in the same range as the last one
+        chain.pay(invoice.deposit_address, 200, at=at(51))  # in the same range as the last block
         watch(watcher)
         asked = len(chain.asked)
         chain.pay(invoice.deposit_address, 400)

@@ -116,7 +116,7 @@ def test_head_that_an_endpoint_only_claims_makes_no_block_deep(
 def test_head_that_continues_the_chain_and_that_nobody_mined_confirms_nothing(
     database: Database, clock: FrozenClock
 ) -> None:
-    """An endpoint that takes no hashes proves a block only by its number."""
+    """An endpoint without requests by hash proves a block only by its number."""
     with street(database, clock) as its:
         (endpoint,) = its.endpoints
         invoice = its.ledger.invoice(1000)
@@ -153,7 +153,7 @@ def test_log_counts_once_although_endpoints_number_it_in_different_ways(
         its.restart()
         first, second = its.ledger.invoice(1000), its.ledger.invoice(1000)
         its.mine(3)
-        # One transaction pays the first invoice twice and the second one once, the same amounts.
+        # One transaction pays the first invoice twice and the second one once, with equal amounts.
         receivers = [first.deposit_address, first.deposit_address, second.deposit_address]
         its.chain.transact([FakeLog(TOKEN, PAYER, each, 400) for each in receivers], hold=True)
         its.mine(3)
@@ -169,7 +169,9 @@ def test_log_counts_once_although_endpoints_number_it_in_different_ways(
 def test_log_counts_although_another_invoice_has_its_number(
     database: Database, clock: FrozenClock
 ) -> None:
-    """A node numbered a log of the same transaction and amount so when it was read."""
+    """At an earlier reading, a node gave this number to a log of the same transaction and
+    amount.
+    """
     with street(database, clock) as its:
         (endpoint,) = its.endpoints
         endpoint.shows_blooms = False

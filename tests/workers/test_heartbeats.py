@@ -1,4 +1,6 @@
-"""Heartbeats of workers: who runs is seen, and who is gone, fails or never started is missed."""
+"""Heartbeats of workers: running workers are visible, and ended, failing or unstarted ones are
+reported.
+"""
 
 import threading
 import time
@@ -22,7 +24,7 @@ TIMEOUT_S = 10.0
 
 
 def ages(database: Database, table: Table, clock: FrozenClock) -> dict[str, int]:
-    """Return how long ago each worker was seen, in seconds."""
+    """Return the age of each worker's heartbeat in seconds."""
     with database.reading() as reader:
         return {
             name: int((clock.now() - seen_at).total_seconds())
@@ -103,7 +105,7 @@ def test_worker_is_failing_until_a_step_succeeds(pool: WorkerPool) -> None:
 
 
 def test_worker_that_hangs_is_missed_and_its_place_is_logged(pool: WorkerPool) -> None:
-    """One thread hangs: of a worker, of one that it has started, or of its requests."""
+    """One thread hangs: of a worker, of a worker that it has started, or of its requests."""
     hang, entered, silent = threading.Event(), threading.Barrier(3), [0.0]
 
     def wait_for_nothing() -> bool:
@@ -140,7 +142,7 @@ def test_worker_that_hangs_is_missed_and_its_place_is_logged(pool: WorkerPool) -
 def test_thread_of_requests_that_answers_is_not_silent() -> None:
     class Requests(Posting[threading.Event, None]):
         async def post(self, job: threading.Event) -> None:
-            job.wait(TIMEOUT_S)  # blocks the loop
+            job.wait(TIMEOUT_S)  # blocks the event loop
 
         async def close_connections(self) -> None:
             pass

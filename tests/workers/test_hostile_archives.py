@@ -1,4 +1,4 @@
-"""Archives that lie are refused by file and line, and leave nothing behind."""
+"""Forged archives are rejected with file and line, and leave no data."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ HOST = "moved.example"
 LONG = "x" * 100_000
 BY_THE_DATABASE = "the row breaks a rule"
 FOREIGN = 2
-"""The id of the other organization, which has the same ids as any other."""
+"""The id of the other organization, whose rows have the same ids."""
 
-# File, column, value, and what the refusal says. The first row of the file gets the value.
+# File, column, value, and the error. The first row of the file gets the value.
 VALUES: tuple[tuple[str, str, object, str], ...] = (
     # Another organization's rows
     ("realm_domain", "realm_id", FOREIGN, "refers to realm 2"),
@@ -77,7 +77,7 @@ VALUES: tuple[tuple[str, str, object, str], ...] = (
     ("draft", "recipient_ids", '["1"]', "is no list of ids"),
     ("audit_log", "facts", "[]", "is no JSON object"),
     ("submessage", "content", "nothing", "content "),
-    # What operations of the API refuse
+    # Values that operations of the API reject
     ("message", "content", lambda: "x" * 15_000_000, "content is longer than 10000 characters"),
     ("message", "content", "x" * 10_001, "content is longer than 10000 characters"),
     ("message_edit", "prev_content", "x" * 10_001, "prev_content is longer than"),
@@ -110,7 +110,7 @@ VALUES: tuple[tuple[str, str, object, str], ...] = (
     ("navigation_view", "name", " ", "ustom views must have a valid name"),
     ("user", "date_joined", "9998-01-01T00:00:00.000Z", "date_joined is in the future"),
     ("message", "sent_at", "9998-01-01T00:00:00.000Z", "sent_at is in the future"),
-    # Too long, or of more lines than one
+    # Too long, or with several lines
     ("message", "topic", LONG, "topic is longer than 60 characters"),
     ("message", "topic", "a\nb", "topic has a character"),
     ("user", "full_name", LONG, "full_name is longer than 100 characters"),
@@ -118,7 +118,7 @@ VALUES: tuple[tuple[str, str, object, str], ...] = (
     ("user", "delivery_email", "a@b\r\nBcc: c", "delivery_email has a character"),
     ("channel", "description", LONG, "description is longer than"),
     ("realm", "name", LONG, "name is longer than 40 characters"),
-    # What the service would never store
+    # Values that the service never stores
     ("user", "delivery_email", None, "delivery_email is no text"),
     ("user", "role", 101, BY_THE_DATABASE),
     ("user_group", "kind", "secret", BY_THE_DATABASE),
@@ -158,7 +158,7 @@ def again_below(rows: Rows) -> None:
     rows.append(dict(rows[0], id=rows[-1]["id"] + 1))
 
 
-# File, what happens to its rows, what the refusal says.
+# File, change of its rows, and the error.
 CHANGES: tuple[tuple[str, Callable[[Rows], Any], str], ...] = (
     ("realm", lambda rows: rows.clear(), "has not one line"),
     ("realm", lambda rows: rows.append(dict(rows[0], id=FOREIGN)), "has not one line"),
@@ -194,7 +194,7 @@ MANIFESTS: tuple[tuple[Callable[[dict[str, Any], dict[str, bytes]], Any], str], 
 
 @pytest.fixture
 def clock() -> FrozenClock:
-    """It stands after what people have done, not at the first block of a chain."""
+    """The clock starts after the users' actions, not at the first block of a chain."""
     return FrozenClock(NOW)
 
 
@@ -245,8 +245,9 @@ def refused(installation: Installation, forged: Path) -> ArchiveRefused:
 def test_wrong_value_is_refused(
     archive: Path, here: Installation, tmp_path: Path, concerned: Callable[[str], bool]
 ) -> None:
-    """Each in an archive that is accepted without it. Most are refused where the archive is read,
-    whatever the database is.
+    """Each change is made to an otherwise accepted archive.
+
+    Most are rejected when the archive is read, on either database.
     """
     values = [each for each in VALUES if concerned(each[3])]
     assert len(values) >= 4
@@ -269,7 +270,7 @@ def test_wrong_value_is_refused(
 
 
 def test_only_plans_may_be_in_the_future() -> None:
-    """Each time of an archive: the server gives them, so what has happened has none to come."""
+    """Every time in an archive comes from a server, so past facts have no future times."""
     target: Any = SimpleNamespace(latest=NOW)
     now, later = [NOW.isoformat()[:-6] + "Z"], ["2026-11-21T12:00:00.001Z"]
     times = [
@@ -313,7 +314,7 @@ def test_wrong_manifest_is_refused(archive: Path, here: Installation, tmp_path: 
 
 
 def test_markup_is_sanitized(archive: Path, here: Installation, tmp_path: Path) -> None:
-    """Rendered texts are what browsers show as they are."""
+    """Rendered texts are shown in browsers unchanged."""
     markup = '<p onclick="x()">a<script>alert(1)</script><img src="javascript:x"></p>'
 
     def change(rows: Rows) -> None:

@@ -1,4 +1,4 @@
-"""Archives become organizations, whatever interrupts it."""
+"""Archives become organizations, with any interruption."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ HOST = "moved.example"
 
 
 class Interrupted(Exception):
-    """As if the process were killed."""
+    """Simulates that the process is killed."""
 
 
 @contextmanager
 def interrupted(after: int, *, batch: int = 3) -> Iterator[None]:
-    """The import ends within the unit of work after so many, with small batches of rows."""
+    """Kill the import in a unit of work after `after` units, with small batches of rows."""
     advance, made = runs.advance, 0
 
     def advance_or_not(session: Session, run: Import, **more: int) -> None:
@@ -73,7 +73,7 @@ def interrupted(after: int, *, batch: int = 3) -> Iterator[None]:
 
 @pytest.fixture
 def clock() -> FrozenClock:
-    """It stands after what people have done, not at the first block of a chain."""
+    """The clock starts after the users' actions, not at the first block of a chain."""
     return FrozenClock(NOW)
 
 
@@ -100,7 +100,7 @@ def archive(here: Installation, everything: Everything, cast: Cast) -> Path:
 
 
 def contents(installation: Installation) -> dict[str, int]:
-    """The rows of each table, and the files."""
+    """Return the rows of each table, and the files."""
     with installation.database.reading() as reader:
         counts = {
             name: reader.execute(select(func.count()).select_from(table)).scalar_one()
@@ -197,8 +197,9 @@ def test_people_read_and_write_on(
 def test_pictures_of_people_follow(
     archive: Path, here: Installation, as_nobody: ChatClient, cast: Cast, tmp_path: Path
 ) -> None:
-    """Made anew, so that nothing but a picture of ours is in the store; one that is missing is not
-    looked for.
+    """Images are created again, so that the store contains only images of ours.
+
+    A missing image is skipped.
     """
     before = as_nobody.acting_as(cast.hamlet).get("/users/me")["avatar_url"]
     forged = [
@@ -326,7 +327,7 @@ def test_two_processes_do_not_write_twice(archive: Path, here: Installation) -> 
     finished = here.bring(archive, HOST).run
     before = contents(here)
     with patch.object(runs, "access_import", return_value=run), pytest.raises(ImportTaken):
-        here.bring(archive, HOST)  # as a process that has read the progress of a while ago
+        here.bring(archive, HOST)  # like a process with outdated progress
     assert contents(here) == before
     found = Comparison(archive, here.export(finished.realm_id), hosts=("acme.example", HOST))
     assert found.differences == []
@@ -338,7 +339,7 @@ def test_overdue_messages_wait_for_a_word(
     clock.advance(seconds=5 * HOUR)
     delivery = ScheduledDelivery(here.database, clock, late_window=timedelta(seconds=60))
     while delivery.try_deliver_one():
-        pass  # the original organization's own
+        pass  # the original organization's files
     assert here.bring(archive, HOST).waiting == 1
     assert not delivery.try_deliver_one()
     assert here.bring(archive, HOST, sends_overdue=True).waiting == 0
@@ -348,7 +349,7 @@ def test_overdue_messages_wait_for_a_word(
         sent = select(func.count()).where(Message.content == "Later")
         assert reader.execute(sent).scalar_one() == 1
     clock.advance(seconds=5 * HOUR)
-    assert delivery.try_deliver_one()  # the reminder, in time
+    assert delivery.try_deliver_one()  # the reminder, on time
 
 
 def test_another_name(archive: Path, here: Installation) -> None:
@@ -365,7 +366,7 @@ def test_another_name(archive: Path, here: Installation) -> None:
 def test_others_write_meanwhile(
     archive: Path, here: Installation, cast: Cast, clock: FrozenClock
 ) -> None:
-    """Their rows and the import's never get the same ids."""
+    """Their rows and those of the import have different ids."""
     ended, written = threading.Event(), 0
     realm, now = cast.globex_id, clock.now()
 

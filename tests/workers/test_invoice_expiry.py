@@ -1,4 +1,4 @@
-"""What time alone changes: expiry that no payment can overtake."""
+"""Changes by time alone: an expiry that no payment can overtake."""
 
 from datetime import timedelta
 
@@ -58,7 +58,7 @@ class TestExpiry:
     def test_an_on_time_payment_that_is_not_read_yet_is_never_overtaken(
         self, ledger: Ledger, chain: FakeChain, clock: FrozenClock
     ) -> None:
-        """Neither by an old invoice's expiry nor by one whose own blocks are still unread."""
+        """Neither an old invoice's expiry nor an invoice with unread blocks delays it."""
         watcher = watcher_of(ledger, chain)
         watch(watcher)
         chain.mine(at=at(4000))
@@ -104,7 +104,7 @@ class TestExpiry:
     def test_on_a_chain_that_makes_no_blocks_time_passes_too(
         self, ledger: Ledger, chain: FakeChain, clock: FrozenClock
     ) -> None:
-        """Nodes for development make a block when there is a transaction."""
+        """Development nodes mine a block for each transaction."""
         invoice = ledger.invoice(lifetime=timedelta(seconds=100))
         watcher = watcher_of(ledger, chain)
         watch(watcher)
@@ -122,7 +122,7 @@ class TestExpiry:
     def test_a_chain_that_travels_ahead_makes_nothing_late(
         self, ledger: Ledger, chain: FakeChain, clock: FrozenClock
     ) -> None:
-        """Test chains travel in time; a payment that is seen before the expiry is in time."""
+        """The time of test chains can jump. A payment seen before the expiry is on time."""
         watcher = watcher_of(ledger, chain)
         chain.mine(at=at(3 * 86400))
         watch(watcher)

@@ -1,4 +1,4 @@
-"""Of several processes one leads; a dead leader is replaced within 30 seconds."""
+"""One of several processes is the leader, and a dead leader is replaced within 30 seconds."""
 
 import threading
 

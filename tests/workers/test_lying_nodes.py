@@ -1,4 +1,4 @@
-"""A slice of the histories of lying nodes; `tests.workers.lying_nodes` plays thousands."""
+"""A part of the histories of lying nodes; `tests.workers.lying_nodes` runs thousands."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,10 +25,16 @@ FOUND_BY: Mapping[str, tuple[int, ...]] = {
     "told: no payment taken off": (1, 2),
     "told: paid left in silence": (1, 2),
 }
-"""Histories that show a planted fault. Once the watcher asks in another order, they may not:
-`python -m tests.workers.lying_nodes --plant NAME` finds others."""
+"""Histories that detect a planted fault.
+
+If the watcher's requests change, they may not: `python -m tests.workers.lying_nodes --plant NAME`
+finds others.
+"""
 ONLY_FORGED = frozenset({"refuted: believed"})
-"""Faults whose histories have one endpoint, which forges logs: with others it is disputed."""
+"""Faults whose histories have one endpoint, which forges logs.
+
+With several endpoints the logs are disputed.
+"""
 
 
 @pytest.mark.parametrize("part", range(2))
@@ -42,7 +48,7 @@ def test_whatever_nodes_say_the_books_equal_a_recount(
 def test_the_histories_tell_a_watcher_that_forgets(
     sqlite_template: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A test that cannot fail proves nothing: without the readings of all endpoints it does."""
+    """A test that cannot fail proves nothing: without reading all endpoints it fails."""
 
     def read_nowhere(self: ChainView, *_: object) -> list[object]:
         return []

@@ -1,9 +1,9 @@
-"""A merchant that follows the documents to the letter, and has nothing else to go by.
+"""A merchant that follows the documents exactly, without other information.
 
-Orders are paid exactly, over, in parts, late, twice, after the expiry and through a
-reorganisation. One merchant reads GET /v1/events, fulfils on `invoice.paid`, once for each order,
-and adds up payments; another lists GET /v1/invoices. Both must find every atom on the chain, and
-nothing else.
+Orders are paid exactly, over, in parts, late, twice, after the expiry and through a reorganization.
+One merchant reads GET /v1/events, fulfills on `invoice.paid`, once for each order, and adds up
+payments; another lists GET /v1/invoices. Both must account for every atom on the chain, and nothing
+else.
 """
 
 from collections import Counter
@@ -28,7 +28,9 @@ HALF_AN_HOUR = timedelta(minutes=30)
 
 
 class Shop:
-    """The merchant: creates invoices, reads events after the last one, keeps its own books."""
+    """The merchant: creates invoices, reads events after the last one, and keeps its own
+    accounts.
+    """
 
     def __init__(self, api: ContractClient) -> None:
         self.api = api
@@ -39,7 +41,7 @@ class Shop:
         self._cursor: str | None = None
 
     def order(self, name: str) -> dict[str, Any]:
-        """The next attempt at an order."""
+        """Create the next attempt for an order."""
         self._attempts[name] += 1
         number = self._attempts[name]
         answer = self.api.post(
@@ -57,7 +59,7 @@ class Shop:
         return made
 
     def read_events(self) -> None:
-        """As the document says: after what was kept, each once, until there are no more."""
+        """Read as documented: after the stored id, each event once, until there are no more."""
         has_more = True
         while has_more:
             after = f"&after={self._cursor}" if self._cursor else ""
@@ -78,7 +80,7 @@ class Shop:
             if not self.fulfilled[order]:
                 self.fulfilled[order] += 1
         counted = int(invoice["amount_paid"]) + int(invoice["amount_pending"])
-        if not event["type"].startswith("invoice.payment_"):  # those of one change are then read
+        if not event["type"].startswith("invoice.payment_"):  # then those of one change are read
             assert self.held[invoice["id"]] == counted, event["type"]
 
     def list_invoices(self) -> Iterator[dict[str, Any]]:
@@ -108,7 +110,7 @@ class World:
         self.work()
 
     def work(self) -> None:
-        """Let the workers do all there is to do; then the merchant reads what happened."""
+        """Run the workers until there is nothing to do, then let the merchant read the events."""
         quiet = 0
         for _ in range(200):
             is_busy = self._watcher.try_watch_one() | self._expire()
@@ -120,7 +122,7 @@ class World:
         self.shop.read_events()
 
     def send(self, invoice: dict[str, Any], atoms: int = AMOUNT) -> None:
-        """A transfer is mined; nobody looks yet."""
+        """Mine a transfer without running the watcher."""
         self._tick()
         self.chain.pay(invoice["deposit_address"], atoms, token=TOKEN, at=self.clock.now())
 
@@ -135,19 +137,21 @@ class World:
         self.work()
 
     def _tick(self) -> None:
-        """The next block is younger than the last one, and not of the future."""
+        """Return the time of the next block: after the last one, and not in the future."""
         behind = self.chain.head().timestamp - self.clock.now()
         self.clock.advance(seconds=max(0.0, behind.total_seconds()) + 1)
 
     def on_chain(self) -> Counter[str]:
-        """What each address holds, counted afresh from the blocks."""
+        """Return the balance of each address, counted from the blocks."""
         held: Counter[str] = Counter()
         for transfer in self.chain.canonical_transfers():
             held[transfer.receiver] += transfer.amount
         return held
 
     def check_books(self) -> dict[str, dict[str, Any]]:
-        """Events alone and the list alone give what is on the chain; order -> its last attempt."""
+        """Check that events alone and the list alone agree with the chain, with the last attempt of
+        each order.
+        """
         on_chain = self.on_chain()
         orders: dict[str, dict[str, Any]] = {}
         listed = list(self.shop.list_invoices())
@@ -167,7 +171,7 @@ class World:
 
 @pytest.fixture
 def chain() -> FakeGateway:
-    """What the server knows of the chain: that it is configured."""
+    """The server's view of the chain, which is only whether it is configured."""
     return FakeGateway()
 
 
@@ -194,7 +198,7 @@ def test_every_way_to_pay_an_order(world: World) -> None:
     assert shop.fulfilled == {"exact-01": 1, "over-0001": 1, "parts-001": 1, "reorg-001": 1}
     world.check_books()
 
-    # Deeper than the confirmations: paid is taken back, the transaction comes again.
+    # Deeper than the confirmations: paid is revoked, and the transaction returns.
     world.chain.reorg(4)
     world.work()
     world.check_books()
@@ -204,7 +208,7 @@ def test_every_way_to_pay_an_order(world: World) -> None:
     assert shop.reasons["reorg-001"] == 2
     assert shop.fulfilled["reorg-001"] == 1
 
-    # The clock expires an attempt whose payment is in a block that nobody has read.
+    # The clock expires an attempt whose payment is in an unread block.
     world.send(twice)
     world.clock.advance(seconds=HALF_AN_HOUR.total_seconds() + 1)
     (open_one,) = shop.api.get("/v1/invoices?external_order_id=twice-001").json()["data"]
@@ -218,7 +222,7 @@ def test_every_way_to_pay_an_order(world: World) -> None:
     assert shop.reasons["twice-001"] == 2
     assert shop.fulfilled["twice-001"] == 1
 
-    # Late money, twice; the next attempt is made once the expiry is final, and is paid.
+    # Late payments, twice. The next attempt is created when the expiry is final, and is paid.
     (ended,) = shop.api.get("/v1/invoices?external_order_id=late-0001").json()["data"]
     assert (ended["status"], ended["expiry_final"]) == ("expired", True)
     world.pay(late, 1_000_000)
@@ -236,7 +240,9 @@ def test_every_way_to_pay_an_order(world: World) -> None:
 
 
 def test_money_that_a_reorganisation_takes_for_good(world: World) -> None:
-    """A second overpayment goes: neither status nor exception changes, and the books are right."""
+    """A second overpayment is dropped: status and exception are unchanged, and the accounts are
+    correct.
+    """
     invoice = world.shop.order("order-001")
     world.pay(invoice, AMOUNT + 100)
     world.mine()

@@ -1,4 +1,4 @@
-"""Merchants that follow the documents to the letter, in every scenario of the catalogue."""
+"""Merchants that follow the documents exactly, in every scenario of the catalog."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,12 +25,12 @@ from tests.workers.scenario_world import scenario_world
 
 @pytest.fixture
 def chain() -> FakeGateway:
-    """What the server knows of the chain: that it is configured."""
+    """The server's view of the chain, which is only whether it is configured."""
     return FakeGateway()
 
 
 def on_chain(chain: FakeChain, address: str) -> dict[PaymentKey, int]:
-    """What an address has received, counted from the blocks."""
+    """Return the received atoms of an address, counted from the blocks."""
     return {
         (each.block_hash, each.tx_hash, each.log_index): each.amount
         for each in chain.canonical_transfers()
@@ -39,7 +39,9 @@ def on_chain(chain: FakeChain, address: str) -> dict[PaymentKey, int]:
 
 
 def settled(invoice: dict[str, Any]) -> dict[str, Any]:
-    """An invoice without what grows with each block and does not change `updated_at`."""
+    """Return an invoice without the fields that change with each block without changing
+    `updated_at`.
+    """
     payments = [each | {"confirmations": None} for each in invoice["payments"]]
     return invoice | {"payments": payments}
 

@@ -1,4 +1,4 @@
-"""Deletions of more than a request deletes: the rest goes in steps, after the request."""
+"""Large deletions continue in steps after the request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def channel(
     cast: Cast,
     monkeypatch: pytest.MonkeyPatch,
 ) -> int:
-    """Hamlet and his bot have written into it, and a step deletes two messages."""
+    """Hamlet and his bot have written to the channel, and a step deletes two messages."""
     members = [cast.hamlet, cast.reminder, cast.othello]
     channel_id = chat_database.run(lambda s: make_channel(s, cast, "stage", subscribers=members))
     monkeypatch.setattr(message_removals, "AT_ONCE", AT_ONCE)
@@ -62,7 +62,7 @@ def test_the_first_go_at_once_and_the_rest_in_steps(
     as_cordelia: ChatClient, cast: Cast, chat_database: Database, clock: FrozenClock, channel: int
 ) -> None:
     deactivate(as_cordelia, cast, delete_public_channel_messages=True)
-    # The bot's first, and then the person's, as many as one step deletes.
+    # First the bot's messages, then the user's, as many as one step deletes.
     assert contents(chat_database, MessageArchive) == ["Hamlet 0", "Reminder 0"]
     assert waiting(chat_database) == 1
     rests: list[float] = []
@@ -120,7 +120,7 @@ def test_two_workers_share_no_removal(
 ) -> None:
     deactivate(as_cordelia, cast, delete_public_channel_messages=True)
     if chat_database.dialect == "sqlite":
-        return  # The one lock that writes is all there is to share.
+        return  # Only the one write lock is shared.
 
     def meanwhile(session: Any) -> bool:
         assert message_removals.remove_some(session, clock.now())

@@ -1,4 +1,6 @@
-"""`message_retention_days`: messages go when their channel's or organization's days are over."""
+"""`message_retention_days`: messages are deleted after the days of their channel or
+organization.
+"""
 
 from typing import Any
 

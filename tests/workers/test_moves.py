@@ -1,4 +1,4 @@
-"""An organization moves while people use it, whatever interrupts it."""
+"""An organization moves while people use it, with any interruption."""
 
 from __future__ import annotations
 
@@ -58,15 +58,16 @@ from workers.scheduled_delivery import ScheduledDelivery
 HOST = "acme.example"
 KINDS = ("sqlite", "postgresql")
 _OTHER = "of another " + sql_cast(User.id, String)
-"""Keys: those of the template are in use where the organization comes from."""
+"""Values for unique keys, because those of the template are used at the source."""
 
 
 def between(
     *daily: tuple[Any, ...], names: str = "", further: Sequence[tuple[Any, ...]] = ()
 ) -> pytest.MarkDecorator:
-    """Run a test with these databases of the source and of the target (as `elsewhere` takes them),
-    and further values for `names`. With `--all`, run each of these and of the `further` targets
-    with both sources.
+    """Run a test with these databases of the source and of the target (as for `elsewhere`), and
+    additional values for `names`.
+
+    With `--all`, run each of these and of the `further` targets with both sources.
     """
     targets = dict.fromkeys([*((target, *more) for _, target, *more in daily), *further])
     crossed = [
@@ -84,13 +85,15 @@ def between(
 
 @pytest.fixture
 def clock() -> FrozenClock:
-    """It stands after what people have done, not at the first block of a chain."""
+    """The clock starts after the users' actions, not at the first block of a chain."""
     return FrozenClock(NOW)
 
 
 @pytest.fixture
 def elsewhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
-    """An installation; `empty` before the kind of its database: without any organization."""
+    """Return an installation; `empty` before the kind of its database means without
+    organizations.
+    """
     *words, kind = request.param.split()
     folder = tmp_path / "elsewhere"
     with another_installation(request, folder, kind, is_empty=bool(words)) as installation:
@@ -104,7 +107,7 @@ into_postgresql = between(("sqlite", "empty postgresql"), further=[("empty sqlit
 from_postgresql = between(("postgresql", "empty sqlite"), further=[("empty postgresql",)])
 on_sqlite = between(("sqlite", "sqlite"), further=[("postgresql",)])
 on_empty_sqlite = between(("sqlite", "empty sqlite"), further=[("empty postgresql",)])
-"""The last two are of rules that are above all statements."""
+"""The last two belong to rules that precede all statements."""
 
 
 @pytest.fixture
@@ -116,7 +119,7 @@ def here(
 
 @contextmanager
 def while_moving(act: Callable[[], None], *, rounds: int) -> Iterator[None]:
-    """Something happens at the source after the first copy and before each of some rounds."""
+    """Run changes at the source after the first copy and before each of some rounds."""
     follow, left = moves._Work.follow, rounds
 
     def follow_after(work: Any) -> int:
@@ -169,13 +172,14 @@ def test_random_history_goes_on_at_target(
 
 
 class Interrupted(BaseException):
-    """As if the process were killed."""
+    """Simulates that the process is killed."""
 
 
 @contextmanager
 def interrupted(after: int, *, at: str = "") -> Iterator[None]:
-    """The move ends within the unit of work after so many, with small batches of rows; `at`: after
-    so many of that kind.
+    """Kill the move in a unit of work after a number of units, with small batches of rows.
+
+    `at`: count units of that kind only.
     """
     advance, forget, made = runs.advance, capture.forget_changes, 0
 
@@ -204,7 +208,7 @@ def interrupted(after: int, *, at: str = "") -> Iterator[None]:
 
 
 def contents(installation: Installation) -> dict[str, int]:
-    """The rows of each table, and the triggers."""
+    """Return the rows of each table, and the triggers."""
     with installation.database.reading() as reader:
         counts = count_rows(reader, ChatBase.metadata)
         search = "SELECT count(*) FROM message_search"
@@ -231,7 +235,7 @@ def count_messages(database: Database, text: str) -> int:
 def compare(
     here: Installation, realm_id: int, elsewhere: Installation, moved: moves.Moved
 ) -> Comparison:
-    """Of the organization as it is at the source with what it has become."""
+    """Compare the organization at the source with the moved one."""
     return Comparison(
         here.export(realm_id), elsewhere.export(moved.run.realm_id),
         was_moved=True, keeps_ids=moved.run.keeps_ids,
@@ -245,7 +249,7 @@ def register(client: ChatClient) -> dict[str, Any]:
 
 
 def hear(client: ChatClient, queue: dict[str, Any]) -> list[str]:
-    """Return the texts of the messages that a queue has, and go on in it."""
+    """Return the texts of a queue's new messages, and acknowledge them."""
     texts = []
     while events := client.get("/events", **queue, dont_block=True)["events"]:
         queue["last_event_id"] = events[-1]["id"]
@@ -254,7 +258,7 @@ def hear(client: ChatClient, queue: dict[str, Any]) -> list[str]:
 
 
 def logs(installation: Installation, realm_id: int) -> dict[int, str]:
-    """The events that clients may still get, by their ids."""
+    """Return the events that clients may still receive, by id."""
     with installation.database.reading() as reader:
         kept = select(Event.id, Event.payload).where(
             Event.realm_id == realm_id, Event.type.not_in(LASTS)
@@ -289,7 +293,7 @@ def test_move_killed_after_any_unit_goes_on(
             break
         except Interrupted:
             interruptions += 1
-            units += 1  # because each run does some again that the source still notes
+            units += 1  # because each run repeats changes that the source still records
             said = says(hamlet, f"Word {interruptions}")
             assert said.status_code in (200, 503), said.text
             words += [f"Word {interruptions}"] * (said.status_code == 200)
@@ -368,7 +372,7 @@ def test_old_ids_refer_to_nothing(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, everything: Everything,
     clock: FrozenClock, here: Installation, elsewhere: Installation,
 ) -> None:  # fmt: skip
-    """A client that has not noticed the move means no other channel and no other person."""
+    """A client that has not detected the move cannot address another channel or user."""
     moved = elsewhere.moves_from(here).run(HOST)
     assert min(n for of, n in moved.run.first_ids.items() if of != "realm") > moves.ROOM
     chat_app.play(elsewhere.database, clock)
@@ -495,7 +499,7 @@ def test_queue_with_expired_events_is_gone(
     as_nobody: ChatClient, chat_app: ChatApp, cast: Cast, clock: FrozenClock,
     here: Installation, elsewhere: Installation,
 ) -> None:  # fmt: skip
-    """Retention at the target may remove them before anybody can read them."""
+    """Retention at the target may delete them before they are read."""
     hamlet, othello = map(as_nobody.acting_as, (cast.hamlet, cast.othello))
     subscribed = [{"name": "Elsinore"}]
     hamlet.post("/users/me/subscriptions", subscriptions=subscribed, principals=[cast.othello.id])
@@ -595,7 +599,7 @@ def test_row_of_another_organization_is_never_taken(
     as_nobody: ChatClient, cast: Cast, everything: Everything, here: Installation,
     elsewhere: Installation,
 ) -> None:  # fmt: skip
-    """The source hands out more ids than a move allows, and somebody here has the same."""
+    """The source issues more ids than a move allows, and a user here has the same id."""
     hamlet = as_nobody.acting_as(cast.hamlet)
     archive = here.export(cast.globex_id)
 

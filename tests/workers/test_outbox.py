@@ -1,4 +1,4 @@
-"""Mail leaves once, later, or never; with a reason, and never from inside a transaction."""
+"""Mail is sent once, later or never, with a reason, and never inside a transaction."""
 
 import multiprocessing
 import os
@@ -25,7 +25,7 @@ SECRET = "https://acme.example/confirm/s3cret"
 
 
 class Letterbox:
-    """A way out that does as it is told, and looks whether the database is free meanwhile."""
+    """A scripted mailer that also checks whether the database is free meanwhile."""
 
     lease_s = 60.0
 
@@ -46,7 +46,7 @@ class Post:
 
     def __init__(self, database: Database, clock: FrozenClock, cast: Cast) -> None:
         self.database, self.clock, self.cast = database, clock, cast
-        # Writes while the mail is on its way: on SQLite that needs the one writer's lock.
+        # Writes while the mail is being sent. On SQLite that needs the only write lock.
         self.letterbox = Letterbox(lambda: database.run(lambda session: None))
         self.worker = self.new_worker()
 
@@ -182,14 +182,14 @@ def test_an_acknowledged_mail_that_could_not_be_noted_is_noted_before_anything_e
 
 
 def send_one(url: str, port: int) -> None:
-    """A worker process, until its first mail has left."""
+    """Run a worker process until it has sent its first mail."""
     mailer = SmtpMailer(SmtpServer("127.0.0.1", port), timeout_s=5)
     worker = OutboxWorker(Database(url), Clock(), mailer, VAULT, sender="noreply@acme.example")
     worker.try_send_one()
 
 
 def test_killed_while_the_server_thinks(chat_filled: tuple[str, Cast], tmp_path: Path) -> None:
-    """The mail comes back when the lease has ended, with the same Message-ID."""
+    """The mail is sent again when the lease has ended, with the same Message-ID."""
     url, cast = chat_filled
     database = Database(url)
     clock = FrozenClock(Clock().now())

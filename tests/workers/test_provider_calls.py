@@ -1,6 +1,6 @@
-"""What watching costs at a provider: questions counted where they leave, day by simulated day.
+"""The number of requests to a provider, counted at the endpoint by simulated days.
 
-Providers sell questions. The figures are in docs/providers.md.
+Providers charge for requests. The figures are in docs/providers.md.
 """
 
 import random
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 
 
 class Provider:
-    """Endpoints, the watcher as its worker runs it, and a clock that both go by."""
+    """Endpoints, the watcher as its worker runs it, and a clock for both."""
 
     def __init__(self, ledger: Ledger, *, widest: int = 1000, endpoints: int = 1) -> None:
         self.ledger, self.clock = ledger, ledger.clock
@@ -63,7 +63,7 @@ class Provider:
         self.poll()
 
     def poll(self) -> None:
-        """What the worker does at one poll."""
+        """Run one poll of the worker."""
         while self.pace.is_due():
             try:
                 more = self.watcher.try_watch_one()
@@ -77,7 +77,7 @@ class Provider:
         return sum(each.asked.total() for each in self.endpoints)
 
     def live(self, seconds: int, *, blocks: bool = True) -> int:
-        """Let time pass, with a block every two seconds; how many questions were asked."""
+        """Let time pass, with a block every two seconds, and return the number of requests."""
         before = self.calls()
         for second in range(seconds):
             self.clock.advance(seconds=1)
@@ -90,7 +90,7 @@ class Provider:
         return self.calls() - before
 
     def open_invoices(self, count: int, *, tokens: int) -> None:
-        """Open invoices of so many methods, as if they had been made over the last half hour."""
+        """Create open invoices with this number of methods, spread over the last half hour."""
         first = self.ledger.invoice(1000)
         columns = {column.name: getattr(first, column.name) for column in Invoice.__table__.columns}
         now = self.clock.now()

@@ -1,4 +1,4 @@
-"""A block's header overrules the logs that an endpoint shows, and no log of one stops a chain."""
+"""A block's header refutes forged logs of an endpoint, and no log of one endpoint stops a chain."""
 
 from dataclasses import replace
 from itertools import count
@@ -104,7 +104,7 @@ def test_a_log_that_was_hidden_in_a_range_is_found_by_the_second_reading_soon(
 def test_forged_logs_of_unknown_blocks_hold_up_no_invoice(
     database: Database, clock: FrozenClock, lie: str
 ) -> None:
-    """Whatever one endpoint claims in each answer, new blocks and new invoices are read."""
+    """Whatever one endpoint returns, new blocks and new invoices are read."""
     with street(database, clock, endpoints=2) as its:
         first, honest = its.endpoints[0], its.ledger.invoice(1000)
         its.mine(6)

@@ -1,4 +1,4 @@
-"""Old rows go, in small batches and by an index; young ones stay, to the last millisecond."""
+"""Old rows are deleted in small batches by an index, and young rows are kept to the millisecond."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -92,7 +92,7 @@ class Store:
         return rule.retention(SETTINGS)
 
     def add(self, name: str, at: datetime, **more: Any) -> None:
-        """A row whose age is `at`; every other column holds what fits it."""
+        """Insert a row whose age is `at`, with valid values in all other columns."""
         self._count += 1
         table = self.table(name)
         given = {**self._given.get("*", {}), **self._given.get(name, {}), **more}
@@ -171,7 +171,7 @@ def payment_store(ledger: Ledger) -> Store:
 
 def forgets_the_old(store: Store, name: str) -> None:
     now, kept_for = store.clock.now(), store.kept_for(name)
-    # The cast's own rows are young, and some have the lowest ids.
+    # The cast's rows are young, and some have the lowest ids.
     store.database.run(lambda session: session.execute(delete(store.table(name))))
     young = [now - kept_for, now]
     for at in [*(now - kept_for - MS for _ in range(7)), *young]:
@@ -184,7 +184,7 @@ def forgets_the_old(store: Store, name: str) -> None:
 
 
 def reaches_them_by_an_index(store: Store, name: str) -> None:
-    """Not one step reads a table from end to end."""
+    """No step reads a complete table."""
     store.database.run(lambda session: session.execute(delete(store.table(name))))
     store.add(name, store.clock.now() - store.kept_for(name) - MS)
     told: list[str] = []
@@ -192,7 +192,7 @@ def reaches_them_by_an_index(store: Store, name: str) -> None:
         store.worker(name).try_delete_some()
     (plan,) = told
     assert f"Seq Scan on {name}" not in plan
-    # A few rows from the front of a table that is only appended to are no walk through it.
+    # Reading a few rows from the front of an append-only table is not a complete scan.
     first_ones = (name, store.rules) in (
         ("audit_log", CHAT),
         ("event", PAYMENT),
@@ -204,7 +204,7 @@ def reaches_them_by_an_index(store: Store, name: str) -> None:
 
 @contextmanager
 def explaining(database: Database, told: list[str], word: str = "DELETE") -> Iterator[None]:
-    """Notes the plan of each DELETE; PostgreSQL may choose as if the tables were long."""
+    """Yield the plan of each DELETE. PostgreSQL plans as if the tables were long."""
     engine = database._engine("writing")
     explained = "EXPLAIN QUERY PLAN " if database.dialect == "sqlite" else "EXPLAIN "
 
@@ -235,7 +235,7 @@ class TestChat:
         reaches_them_by_an_index(chat_store, name)
 
     def test_what_waits_is_not_old(self, chat_store: Store) -> None:
-        """Mail on its way, and messages whose time has come or that could not be sent."""
+        """Pending mail, and messages that are due or could not be sent."""
         long_ago = chat_store.clock.now() - timedelta(days=3650)
         chat_store.add("outbox", long_ago, state="dead")
         chat_store.add("outbox", long_ago, state="pending", closed_at=None)
@@ -248,7 +248,7 @@ class TestChat:
         assert chat_store.ages("scheduled_message") == [long_ago, long_ago]
 
     def test_what_was_for_a_moment_goes_from_between_the_others(self, chat_store: Store) -> None:
-        """But the newest event of an organization stays: queues know their place by it."""
+        """Except the newest event of an organization, which is the position of queues."""
         database, now = chat_store.database, chat_store.clock.now()
         database.run(lambda session: session.execute(delete(EventRow)))
         over = now - max(LASTS.values()) - MS
@@ -278,7 +278,7 @@ class TestChat:
     def test_what_was_written_and_deleted_is_gone_in_the_end(
         self, chat_store: Store, chat: ChatClient, as_cordelia: ChatClient, cast: Cast
     ) -> None:
-        """The text, the text before its edit, and what clients were told of both."""
+        """The text, the text before its edit, and the events about both."""
         database, clock = chat_store.database, chat_store.clock
         square = database.run(
             lambda session: make_channel(session, cast, "square", subscribers=[cast.hamlet])
@@ -352,7 +352,7 @@ class TestPayment:
 
 
 def test_two_workers_share_the_work(chat_store: Store) -> None:
-    """Rows that another worker is about to delete are no reason to wait."""
+    """Rows that another worker is deleting are skipped without waiting."""
     long_ago = chat_store.clock.now() - timedelta(days=3650)
     for _ in range(6):
         chat_store.add("idempotency_key", long_ago)

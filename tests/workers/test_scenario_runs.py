@@ -1,4 +1,4 @@
-"""Scenarios step by step: in their turn, once, in time, and judged by what endpoints have said."""
+"""Scenarios step by step: in order, once, in time, and checked by the responses of endpoints."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ VAULT = WebhookVault(b"the secret of these tests, 32 bytes or more")
 
 
 class Bench:
-    """Ada's project, and the worker with chains and receivers by script."""
+    """Ada's project, and the worker with scripted chains and receivers."""
 
     def __init__(self, database: Database, clock: FrozenClock) -> None:
         self.database, self.clock = database, clock
@@ -66,7 +66,7 @@ class Bench:
             return runs.access_run(reader, project_id=self.ada.id, run_id=run.id)
 
     def go_on(self, run: Run) -> Run:
-        """The run when nothing goes on any more."""
+        """Return the run after all work is done."""
         while self.runner.try_some():
             pass
         return self.read(run)
@@ -76,7 +76,7 @@ class Bench:
             return runs.events_of(reader, run)[0].id
 
     def attempt(self, run: Run, endpoint_id: str, status: int | None, failure: str | None) -> None:
-        """What the webhook worker has noted of the invoice's first event."""
+        """Return the webhook worker's record of the invoice's first event."""
         now, event_id = self.clock.now(), self.event_of(run)
         facts: dict[str, Any] = {"endpoint_id": endpoint_id, "event_id": event_id}
         attempt = WebhookAttempt(

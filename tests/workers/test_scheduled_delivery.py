@@ -1,4 +1,6 @@
-"""Scheduled messages at their time: once, in order, checked again; or failed, with a reason."""
+"""Scheduled messages are sent on time, once, in order and after another check, or fail with a
+reason.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,7 +58,7 @@ BOOM = {
 
 
 class Post:
-    """Hamlet's scheduled messages to Denmark, and what became of them."""
+    """Hamlet's scheduled messages to Denmark, and their results."""
 
     def __init__(self, database: Database, clock: FrozenClock, cast: Cast) -> None:
         self.database, self.clock, self.cast = database, clock, cast
@@ -65,7 +67,7 @@ class Post:
         )
 
     def schedule(self, seconds: float = 60, *, by: Member | None = None, **over: Any) -> int:
-        """A message `seconds` from now; its id."""
+        """Schedule a message in `seconds` and return its id."""
 
         def work(session: Session) -> int:
             sender = find_actor(session, (by or self.cast.hamlet).id)
@@ -92,7 +94,7 @@ class Post:
         return ScheduledDelivery(self.database, self.clock, late_window=WINDOW)
 
     def work(self) -> int:
-        """Steps until nothing is due; how many there were."""
+        """Run steps until nothing is due, and return their number."""
         worker, steps = self.worker(), 0
         while worker.try_deliver_one():
             steps += 1
@@ -105,7 +107,7 @@ class Post:
             return reader.execute(wanted).one()
 
     def sent(self, by: int | None = None) -> list[Any]:
-        """Messages, oldest first: all but the notification bot's."""
+        """Return the messages, oldest first, except those of the notification bot."""
         with self.database.reading() as reader:
             bot = self.cast.notification_bot_id
             wanted = select(Message).where(
@@ -129,7 +131,7 @@ class Post:
 
     @contextmanager
     def fault(self) -> Iterator[None]:
-        """Meanwhile every delivery breaks after its message was inserted."""
+        """Make every delivery fail after its message was inserted."""
         begin, end = BOOM[self.database.dialect]
         self.database.run(lambda s: s.execute(text(begin)))
         yield
@@ -138,7 +140,9 @@ class Post:
 
 @pytest.fixture(autouse=True)
 def log() -> Iterator[list[Any]]:
-    """What the worker logs; printing tracebacks with every variable takes seconds each."""
+    """Record the worker's log, because printing tracebacks with every variable takes seconds
+    each.
+    """
     with structlog.testing.capture_logs() as lines:
         yield lines
 
@@ -248,7 +252,7 @@ class TestDelivery:
 
     @pytest.mark.both_databases
     def test_workers_side_by_side_part(self, post: Post, clock: FrozenClock) -> None:
-        """They do not go on choosing the same messages."""
+        """Workers do not repeatedly choose the same messages."""
         number = 5 * delivery.AT_ONCE
         ids = [post.schedule(10) for _ in range(number)]
         clock.advance(seconds=60)
@@ -261,7 +265,9 @@ class TestDelivery:
 
 class TestRefusals:
     def check(self, post: Post, waiting: int, reason: str) -> None:
-        """Failed with the reason; the sender has a notice and an event; nothing was sent."""
+        """Check a failure with its reason: the sender has a notice and an event, and nothing was
+        sent.
+        """
         assert post.work() == 1
         assert post.work() == 0, "a failed message is not tried again"
         assert post.sent() == []
@@ -295,7 +301,7 @@ class TestRefusals:
         post.set(Channel, post.channel_id, invite_only=True)
         post.database.run(lambda s: unsubscribe(s, post.channel_id, cast.hamlet))
         clock.advance(seconds=60)
-        # Whoever may no longer know the channel does not read what it is called by now.
+        # A user who lost access to the channel does not see its current name.
         self.check(post, waiting, f"Channel with ID '{post.channel_id}' does not exist")
 
     def test_the_recipient_left(self, post: Post, clock: FrozenClock, cast: Cast) -> None:

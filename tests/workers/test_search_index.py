@@ -1,4 +1,4 @@
-"""Search follows messages that moved or went by the dozen: in steps, after the request."""
+"""The search index is updated in steps after many messages were moved or deleted."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def marked(database: Database) -> list[int]:
 
 
 def refresh(database: Database) -> tuple[int, int]:
-    """How many steps did something, how often the worker rested."""
+    """Return how many steps did something, and how often the worker paused."""
     rests: list[float] = []
     worker = stale_search(database, rest=rests.append)
     steps = 0

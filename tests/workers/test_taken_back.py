@@ -1,4 +1,4 @@
-"""What was told is taken back only if the chain has another block where the payment was."""
+"""Reported payments are revoked only if the chain has another block at the payment's position."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,7 +18,9 @@ PAID = ["payment_received", "processing", "paid"]
 def test_a_balancer_that_lacks_blocks_takes_nothing_back(
     database: Database, clock: FrozenClock, first_null: int
 ) -> None:
-    """The newest block by a fresh node, others by one that lacks them, logs by one that lags."""
+    """The newest block comes from a current node, others from a node without them, and logs from a
+    lagging node.
+    """
     with street(database, clock) as its:
         (endpoint,) = its.endpoints
         invoice = its.ledger.invoice(1000)
@@ -73,7 +75,7 @@ def test_a_head_that_went_back_takes_nothing_back(database: Database, clock: Fro
         its.chain.pay(invoice.deposit_address, 1000, hold=True)
         its.mine(3)
         assert its.told(invoice) == PAID
-        # A reorganisation that has come no further than below the payment.
+        # A reorganization that has only reached a block below the payment.
         its.chain.reorg(5, length=1, lose=True)
         its.watch()
         assert its.told(invoice) == PAID

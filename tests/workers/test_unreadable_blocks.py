@@ -1,4 +1,6 @@
-"""A reading that fails for ever ends, and holds up no other invoice, list or chain meanwhile."""
+"""A permanently failing reading ends, and does not delay other invoices, lists or chains
+meanwhile.
+"""
 
 from datetime import timedelta
 
@@ -17,7 +19,7 @@ from tests.workers.scripted_endpoints import Street, street
 MINUTE = timedelta(minutes=1)
 PRUNED = Conduct(keeps=30)
 FIRST, LAST = "0x" + "0" * 39 + "1", "0x" + "9" * 40
-"""Tokens, in their order among others."""
+"""Tokens, in order among others."""
 
 
 def given_up(its: Street) -> int:

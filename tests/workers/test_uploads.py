@@ -1,4 +1,4 @@
-"""The worker that removes files, and what a kill leaves behind."""
+"""The worker that deletes files, and the remains of killed processes."""
 
 import os
 from datetime import timedelta
@@ -40,7 +40,7 @@ def upload(client: ChatClient) -> str:
 
 
 def stored(folder: Path, url: str, clock: FrozenClock, *, age_s: float = 0.0) -> Path:
-    """Where the file is, as if it had been put there so long ago."""
+    """Store a file with an earlier time and return its path."""
     realm, filename = url.removeprefix("/user_uploads/").split("/")
     path = folder / "files" / realm / filename[:2] / filename[:32]
     at = clock.now().timestamp() - age_s
@@ -94,7 +94,9 @@ def test_a_row_outlives_its_file_and_not_the_other_way_round(
     chat: ChatClient, worker: Uploads, folder: Path, clock: FrozenClock, chat_database: Database,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    """Killed between the two, the worker goes on; a store that is down keeps the row."""
+    """A worker that was killed between the two steps continues, and an unavailable store keeps the
+    row.
+    """
     url = upload(chat)
     [record] = chat.get("/attachments")["attachments"]
     chat.delete(f"/attachments/{record['id']}")
@@ -107,7 +109,7 @@ def test_a_row_outlives_its_file_and_not_the_other_way_round(
         with pytest.raises(StoreUnavailable):
             worker.try_remove_one()
     assert len(rows(chat_database)) == 1
-    stored(folder, url, clock).unlink()  # as far as a killed worker came
+    stored(folder, url, clock).unlink()  # the state after the worker was killed
     assert worker.try_remove_one()
     assert rows(chat_database) == []
     assert not worker.try_remove_one()
@@ -167,7 +169,7 @@ def test_pictures_of_people_are_kept_and_those_of_nobody_swept(
 def test_what_no_row_names_is_swept(
     chat: ChatClient, worker: Uploads, folder: Path, clock: FrozenClock
 ) -> None:
-    """What a killed request leaves: a file on its way in, or one in the store without its row."""
+    """The remains of a killed request: a pending file, or a stored file without its row."""
     kept = stored(folder, upload(chat), clock, age_s=2 * DAY_S)
     files = {}
     for age_s in (60.0, 2 * DAY_S):
@@ -181,5 +183,5 @@ def test_what_no_row_names_is_swept(
     worker.sweep()
     assert {path: path.exists() for path in files} == files
     assert kept.exists()
-    for path in files:  # the folder is the next test's too
+    for path in files:  # the next test uses the same folder
         path.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
-"""Whatever falls between any two questions of a watcher's step, nothing is missed or counted twice.
+"""An event between any two requests of a watcher's step causes no missed or doubled payment.
 
-Every case ends the same way: the books must equal a recount of the chain as it then stands.
+Every case ends in the same way: the stored state must equal a recount of the chain at that time.
 """
 
 import random
@@ -32,11 +32,11 @@ PATIENCE_S = 20.0
 
 
 class Killed(BaseException):
-    """The process is gone: nothing after this point happens."""
+    """Simulates that the process is killed: nothing after this point happens."""
 
 
 class Meddled:
-    """A reader that lets something happen right before its n-th answer (counted from 0)."""
+    """A reader that calls a function right before its n-th response (counted from 0)."""
 
     def __init__(self, chain: FakeChain, nth: int, meddle: Callable[[], object]) -> None:
         self._chain = chain
@@ -103,7 +103,7 @@ class Story:
     """One chain and one ledger in the middle of a merchant's day."""
 
     def __init__(self, ledger: Ledger, chain: FakeChain, *, behind: int = 0) -> None:
-        """`behind`: how many more blocks the next step finds than the one that pays."""
+        """`behind`: the number of additional blocks that the next step finds."""
         self.ledger = ledger
         self.chain = chain
         self.invoices: list[Invoice] = []
@@ -111,7 +111,7 @@ class Story:
         self.new_invoice_paid()
         self.chain.mine(3)
         watch(watcher_of(ledger, chain))
-        # What the meddled step will find: one invoice waiting, one just paid, one new.
+        # The next step finds one waiting invoice, one that was just paid, and one new invoice.
         self.new_invoice()
         watch(watcher_of(ledger, chain))
         self.new_invoice_paid()
@@ -119,7 +119,7 @@ class Story:
         chain.mine(behind)
 
     def copied(self, database: Database) -> "Story":
-        """The same story over a copy of its database, to be ended differently."""
+        """Return the same story on a copy of its database, for another ending."""
         copied = copy(self)
         copied.ledger = copy(self.ledger)
         copied.ledger.database = database
@@ -142,7 +142,7 @@ class Story:
 
     def check(self) -> None:
         """Let the watcher finish, and compare."""
-        self.ledger.clock.advance(seconds=60)  # nobody waits any more for blocks that are gone
+        self.ledger.clock.advance(seconds=60)  # dropped blocks are not waited for any more
         watch(watcher_of(self.ledger, self.chain, may_replace=True))
         assert self.ledger.checkpoint() == self.chain.height
         assert self.wrong() == {}
@@ -249,13 +249,15 @@ def test_change_between_any_two_questions_is_counted_once(
                 watch(watcher)
             story.check()
         if reader.answers <= nth:
-            break  # nor is there a later question
+            break  # the step has no later request either
         meddled_calls += 1
     assert meddled_calls >= questions, "the steps ask less than that: the cases cover nothing"
 
 
 def test_an_invoice_whose_transaction_straddles_a_step(ledger: Ledger, chain: FakeChain) -> None:
-    """It read checkpoint 0; the watcher moved on; only then it is stored, and paid at once."""
+    """The invoice reads checkpoint 0, the watcher advances, then the invoice is stored and
+    immediately paid.
+    """
     watcher = watcher_of(ledger, chain)
     watch(watcher)
 
@@ -272,7 +274,7 @@ def test_an_invoice_whose_transaction_straddles_a_step(ledger: Ledger, chain: Fa
 
 
 def test_what_was_there_before_the_invoice_is_not_its(ledger: Ledger, chain: FakeChain) -> None:
-    """Whoever knows the address beforehand may pay in the block that is the newest at creation."""
+    """A payer who knows the address in advance may pay in the newest block at the creation."""
     watcher = watcher_of(ledger, chain)
     chain.mine(5)
     chain.pay("0x" + f"{1:040d}", 1000)  # the address of the ledger's first invoice
@@ -291,7 +293,7 @@ def test_what_was_there_before_the_invoice_is_not_its(ledger: Ledger, chain: Fak
 def test_a_payment_on_the_other_branch_of_the_creation_block(
     ledger: Ledger, chain: FakeChain
 ) -> None:
-    """It is mined below the block that was the newest at creation, and yet after that moment."""
+    """The payment is mined below the newest block at the creation, but after that time."""
     watcher = watcher_of(ledger, chain)
     chain.mine(20)
     watch(watcher)
@@ -306,7 +308,7 @@ def test_a_payment_on_the_other_branch_of_the_creation_block(
 
 
 def note_head(ledger: Ledger, invoice: Invoice, block: Block) -> None:
-    """The chain showed this block when the invoice was made, and no watcher had seen it."""
+    """The chain showed this block at the creation, before any watcher read it."""
 
     def write(session: Session) -> None:
         stored = session.get_one(Invoice, invoice.id)
@@ -318,7 +320,7 @@ def note_head(ledger: Ledger, invoice: Invoice, block: Block) -> None:
 def test_what_no_watcher_has_seen_before_the_invoice_is_not_its(
     ledger: Ledger, chain: FakeChain
 ) -> None:
-    """The chain itself showed its newest block when the invoice was made."""
+    """The chain showed its newest block at the creation."""
     watch(watcher_of(ledger, chain))
     chain.pay("0x" + f"{1:040d}", 1000)
     invoice = ledger.invoice(1000)
@@ -335,7 +337,7 @@ def test_what_no_watcher_has_seen_before_the_invoice_is_not_its(
 def test_a_newest_block_that_was_of_another_branch_takes_nothing_away(
     ledger: Ledger, chain: FakeChain, clock: FrozenClock, is_higher: bool
 ) -> None:
-    """The endpoint that showed it was on a fork, or lied about its height."""
+    """The endpoint that showed it was on a fork, or reported a wrong height."""
     watch(watcher_of(ledger, chain))
     chain.mine(9)
     invoice = ledger.invoice(1000)
@@ -353,7 +355,7 @@ def test_a_newest_block_that_was_of_another_branch_takes_nothing_away(
 def test_a_chain_whose_clock_is_behind_takes_nothing_away(
     ledger: Ledger, chain: FakeChain, clock: FrozenClock
 ) -> None:
-    """The block that was the newest is gone, and the blocks after it are dated days before."""
+    """The newest block is gone, and the blocks after it have times days before."""
     clock.advance(seconds=3 * 86_400)
     chain.mine(5)
     invoice = ledger.invoice(1000)
@@ -380,7 +382,9 @@ def test_newcomers_without_end_do_not_stop_the_others(ledger: Ledger, chain: Fak
 def test_a_newcomer_is_not_expired_before_its_own_blocks_are_read(
     ledger: Ledger, chain: FakeChain, clock: FrozenClock
 ) -> None:
-    """Without a watcher until long after: the first blocks bring a part, later ones the rest."""
+    """Without a watcher for a long time: the first blocks contain a part, later ones the
+    remainder.
+    """
     invoice = ledger.invoice(1000)
     chain.pay(invoice.deposit_address, 300, at=at(10))
     chain.mine(250)
@@ -392,7 +396,9 @@ def test_a_newcomer_is_not_expired_before_its_own_blocks_are_read(
 
 
 class Flapping(Meddled):
-    """A chain behind a balancer: the first answer with logs comes from a node with other blocks."""
+    """A chain behind a load balancer: the first response with logs comes from a node with other
+    blocks.
+    """
 
     def __init__(self, chain: FakeChain, other: FakeChain) -> None:
         super().__init__(chain, -1, lambda: None)
@@ -448,7 +454,7 @@ def test_a_payment_that_a_lagging_node_hides_is_found_at_the_next_poll(
 def test_a_payment_in_a_range_that_a_lagging_node_hides_is_found_by_the_second_reading(
     ledger: Ledger, chain: FakeChain, clock: FrozenClock
 ) -> None:
-    """A node that lacks blocks answers a range with what it has, and nobody can tell."""
+    """A node without some blocks returns the known part of a range, which cannot be detected."""
     invoice = ledger.invoice(1000)
     watch(watcher_of(ledger, chain))
     lagging = deepcopy(chain)
@@ -467,7 +473,7 @@ def test_a_payment_in_a_range_that_a_lagging_node_hides_is_found_by_the_second_r
 def test_a_payment_that_nobody_showed_is_found_before_the_invoice_expires(
     ledger: Ledger, chain: FakeChain, clock: FrozenClock
 ) -> None:
-    """Neither the first reading nor the second showed it; the invoice's own last one does."""
+    """Neither the first nor the second reading returned it, but the invoice's last reading does."""
     invoice = ledger.invoice(1000, lifetime=timedelta(seconds=300))
     watch(watcher_of(ledger, chain))
     hiding = deepcopy(chain)
@@ -496,7 +502,7 @@ def test_a_payment_that_nobody_showed_is_found_before_the_invoice_expires(
 def test_an_invoice_paid_at_once_that_another_watcher_joins_meanwhile(
     ledger: Ledger, chain: FakeChain, nth: int
 ) -> None:
-    """The step under way does not know the invoice and must not claim its blocks."""
+    """The current step does not know the invoice and must not mark its blocks as read."""
     watch(watcher_of(ledger, chain))
     ledger.invoice(1000)
     watch(watcher_of(ledger, chain))
@@ -520,7 +526,7 @@ def test_an_invoice_paid_at_once_that_another_watcher_joins_meanwhile(
 def test_a_reorganisation_below_what_a_newcomer_has_read(
     ledger: Ledger, chain: FakeChain, clock: FrozenClock
 ) -> None:
-    """It is half-way through its past when that past changes; nor is it settled before its end."""
+    """It has read half of its past when that past changes. It is not settled before the end."""
     invoice = ledger.invoice(1000, lifetime=timedelta(seconds=150))
     chain.mine(4)
     chain.pay(invoice.deposit_address, 200)
@@ -569,7 +575,7 @@ def test_a_step_whose_tip_is_gone_at_its_end_writes_nothing(
     watch(watcher_of(ledger, chain))
     chain.pay(invoice.deposit_address, 1000)
     chain.mine(9)
-    # head, base, logs, the payment's block; the fifth answer is the tip once more
+    # head, base, logs, the payment's block; the fifth response is the tip again
     reader = Meddled(chain, 4, lambda: chain.reorg(10))
     watcher = watcher_of(ledger, reader, log_range=100)
     assert not watcher.try_watch_one()
@@ -580,7 +586,7 @@ def test_a_step_whose_tip_is_gone_at_its_end_writes_nothing(
 def test_confirmations_by_a_head_that_is_gone_do_not_count(
     ledger: Ledger, chain: FakeChain
 ) -> None:
-    """Far behind, with the head read first: it shrinks while the step reads below it."""
+    """Far behind, with the head read first: the chain shrinks while the step reads below it."""
     invoice = ledger.invoice(1000, confirmations=3, lifetime=LONG, monitoring=LONG)
     watcher = watcher_of(ledger, chain, log_range=100)
     watch(watcher)
@@ -597,7 +603,7 @@ def test_confirmations_by_a_head_that_is_gone_do_not_count(
 
 @pytest.mark.parametrize("seed", [0, in_all(1)])
 def test_a_storm_with_two_watchers(ledger: Ledger, chain: FakeChain, seed: int) -> None:
-    """Random payments, reorganisations, deaths and invoices; both watchers at random moments."""
+    """Random payments, reorganizations, kills and invoices, with both watchers at random times."""
     rng = random.Random(seed)
     story = Story(ledger, chain)
 
@@ -636,7 +642,7 @@ def test_a_storm_with_two_watchers(ledger: Ledger, chain: FakeChain, seed: int) 
 
 
 def test_two_watchers_at_the_same_time(ledger: Ledger, chain: FakeChain) -> None:
-    """Real threads, real transactions: of two that write, one finds its revision gone."""
+    """Real threads and transactions: one of two writers finds that the revision has changed."""
     story = Story(ledger, chain)
     lock = threading.Lock()
     done = threading.Event()
@@ -676,7 +682,7 @@ def test_two_watchers_at_the_same_time(ledger: Ledger, chain: FakeChain) -> None
 
 
 class Passed(Meddled):
-    """A reader that lets something happen right after it showed its first head."""
+    """A reader that calls a function right after its first head."""
 
     def head(self) -> Block:
         head = self._chain.head()
@@ -686,7 +692,7 @@ class Passed(Meddled):
 
 @pytest.mark.parametrize("steps", range(1, 5))
 def test_another_watcher_passes_the_head_that_this_one_saw(story: Story, steps: int) -> None:
-    """What newcomers got counts from the newest block, though no other block comes."""
+    """Payments of new invoices count from the newest block, even if no other block follows."""
 
     def meddle() -> None:
         other = watcher_of(story.ledger, story.chain)
@@ -702,7 +708,7 @@ def test_another_watcher_passes_the_head_that_this_one_saw(story: Story, steps: 
 
 
 def test_the_recount_itself_tells_a_wrong_state(story: Story) -> None:
-    """A judge that never finds anything proves nothing."""
+    """A check that never finds an error proves nothing."""
     story.chain.mine(2)
     assert story.wrong() != {}
     story.check()

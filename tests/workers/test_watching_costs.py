@@ -1,6 +1,6 @@
-"""What one block costs, in statements, questions to the chain, rows and database steps.
+"""The cost of one block in statements, requests to the chain, rows and database steps.
 
-Flat in closed invoices; flat in open ones too, once there are many of them.
+It does not grow with closed invoices, nor with open ones if there are many.
 """
 
 import shutil
@@ -38,7 +38,7 @@ class Cost:
 
 @contextmanager
 def counted(database: Database, chain: FakeChain) -> Iterator[Cost]:
-    """What happens inside, on connections that are opened inside."""
+    """Count statements and work until the end of the block, on connections opened inside."""
     cost = Cost()
 
     def on_statement(*_: Any) -> None:
@@ -68,7 +68,7 @@ def counted(database: Database, chain: FakeChain) -> Iterator[Cost]:
 
 
 def open_many(ledger: Ledger, count: int, *, closed: bool) -> None:
-    """Insert invoices as the API would have, `closed` ones with a confirmed payment each."""
+    """Insert invoices like the API, `closed` ones with a confirmed payment each."""
     first = ledger.invoice(1000)
     now = ledger.clock.now()
     begin = now - timedelta(days=9) if closed else now
@@ -112,7 +112,7 @@ def open_many(ledger: Ledger, count: int, *, closed: bool) -> None:
 
 
 def cost_of_a_block(ledger: Ledger, *, count: int, closed: bool) -> Cost:
-    """Of one block with one payment, with that many invoices around it."""
+    """Return the cost of one block with one payment, with that many other invoices."""
     chain = FakeChain()
     watcher = watcher_of(ledger, chain)
     payer = ledger.invoice(1000)
@@ -179,5 +179,7 @@ def test_a_quiet_poll_is_two_reads(ledger: Ledger, chain: FakeChain) -> None:
 
 
 def pragmas(database: Database) -> int:
-    """Statements that opening a connection costs; the dialect asks for its version once."""
+    """Return the statements for opening a connection, in which the dialect reads its version
+    once.
+    """
     return 0 if database.dialect == "sqlite" else 5

@@ -1,4 +1,6 @@
-"""Webhooks: every event at least once, in the order of its invoice, and nobody is held up."""
+"""Webhooks: every event is sent at least once, in the order of its invoice, and without delaying
+others.
+"""
 
 import asyncio
 import time
@@ -44,8 +46,9 @@ OUT_OF_ORDER = Received(500, None, "out of order", None, 7)
 
 
 class Receivers(ScriptedReceivers):
-    """`answers`: address or event id -> what is answered in the place of `answer`; `hanging`: the
-    addresses that never answer.
+    """`answers`: responses by URL or event id, instead of `answer`.
+
+    `hanging`: URLs that never respond.
     """
 
     def __init__(self) -> None:
@@ -61,7 +64,7 @@ class Receivers(ScriptedReceivers):
 
 
 class Post:
-    """Ada's shop, the workers that post to it, and what it got."""
+    """Ada's shop, the workers that post to it, and the received messages."""
 
     def __init__(self, database: Database, clock: FrozenClock) -> None:
         self.database, self.clock, self.receivers = database, clock, Receivers()
@@ -93,7 +96,7 @@ class Post:
         )
 
     def settle(self, *workers: WebhookWorker, seconds: float = 20.0) -> None:
-        """Have the workers take turns until there is nothing to do and nobody is waited for."""
+        """Run the workers in turn until there is nothing to do and no response is pending."""
         ends_at = time.monotonic() + seconds
         while time.monotonic() < ends_at:
             worked = [worker.try_at_once() for worker in workers or self.workers]
@@ -107,7 +110,7 @@ class Post:
         return sum(posted.url in self.receivers.hanging for posted in self.receivers.posted)
 
     def got(self, url: str = "https://shop.example/") -> list[tuple[str, str]]:
-        """(type, invoice) of each message to an address, in the order of their arrival."""
+        """Return (type, invoice) of each message to a URL, in the order of arrival."""
         bodies = [orjson.loads(each.body) for each in self.posted(url)]
         return [(body["type"], body["data"]["invoice"]["id"]) for body in bodies]
 
@@ -125,7 +128,7 @@ class Post:
         return written_id(page.events[number].id)
 
     def attempts(self, endpoint: Endpoint) -> list[tuple[int, int | None, datetime | None]]:
-        """(number, status, next try) of each attempt, the oldest first."""
+        """Return (number, status, next attempt) of each attempt, oldest first."""
         with self.database.reading() as reader:
             rows, _ = deliveries.list_attempts(
                 reader, project_id=self.ada.id, endpoint_id=endpoint.id, before=None, limit=100
@@ -177,7 +180,7 @@ class TestDelivery:
         post.receivers.answer = Received(500, None, "", None, 7)
         post.settle()
         post.receivers.answer = TAKEN
-        for _ in range(3):  # an endpoint that failed gets one at first
+        for _ in range(3):  # an endpoint that failed gets one event at first
             post.clock.advance(seconds=3600)
             post.settle()
         sent: dict[str, list[str | None]] = defaultdict(list)
@@ -563,13 +566,13 @@ class TestNobodyIsHeldUp:
 
 
 class TestRedelivery:
-    """An event that is sent by request is sent now; first deliveries keep their order."""
+    """A requested redelivery is sent immediately, and first deliveries keep their order."""
 
     BROKEN = Received(500, None, "broken", None, 7)
 
     @pytest.fixture
     def held(self, post: Post) -> Endpoint:
-        """An endpoint that refuses the first event of an invoice that has two."""
+        """An endpoint that rejects the first of two events of an invoice."""
         endpoint = post.endpoint()
         post.worker()
         self.invoice_id = post.invoice()
@@ -619,8 +622,8 @@ class TestRedelivery:
         assert [number for number, _, _ in post.attempts(endpoint)] == [1, 2]
 
     def test_redelivered_event_keeps_its_place(self, post: Post, held: Endpoint) -> None:
-        """It is not taken, so what comes after it waits, and what comes before it does not."""
-        invoice_id = post.invoice()  # another invoice is not held back
+        """It is not delivered, so later events wait, and earlier ones do not."""
+        invoice_id = post.invoice()  # another invoice is not delayed
         post.settle()
         assert post.got()[-1] == ("invoice.created", invoice_id)
         post.receivers.answers[post.event_id(1)] = self.BROKEN
@@ -664,13 +667,13 @@ class TestRedelivery:
         post.settle()
         assert [type_ for type_, _ in post.got()] == ["invoice.created", "invoice.canceled"]
         assert post.outcomes() == ["unwanted", "taken"]
-        self.redeliver(post, held, 0)  # asked for, although it is not subscribed to
+        self.redeliver(post, held, 0)  # requested, although the endpoint is not subscribed
         post.settle()
         assert [type_ for type_, _ in post.got()][2:] == ["invoice.created"]
 
 
 def answer(lanes: Lanes, endpoint_id: str, count: int, *, seconds: float = 0.01) -> None:
-    """So many requests, one after the other, that are taken."""
+    """Send this number of consecutive successful requests."""
     for number in range(count):
         lanes.begin(endpoint_id, number)
         lanes.end(endpoint_id, number, is_taken=True, seconds=seconds)

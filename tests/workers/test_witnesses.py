@@ -1,4 +1,4 @@
-"""A transfer that only one endpoint shows does not count while another one disputes it."""
+"""A transfer that only one endpoint returns does not count while another endpoint disputes it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -26,14 +26,14 @@ def alerts_of(logs: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 def behind(its: Street, blocks: int) -> FakeChain:
-    """The chain as an endpoint shows it that is some blocks behind."""
+    """Return the chain as seen by an endpoint that lags by some blocks."""
     chain = FakeChain(started_at=its.chain._blocks[0].block.timestamp)
     chain._blocks = its.chain._blocks[: its.chain.height + 1 - blocks]
     return chain
 
 
 def mine_with(its: Street, invoice: Invoice, amount: int) -> str:
-    """Mine two blocks and then one with a payment, which is not read yet; return its hash."""
+    """Mine two blocks and then one with a payment, which is not read yet. Return its hash."""
     its.mine(2)
     its.clock.advance(seconds=2)
     return its.chain.pay(invoice.deposit_address, amount, at=its.clock.now()).hash
@@ -62,7 +62,7 @@ def test_an_inflated_amount_pays_no_invoice_and_stops_no_other(
         assert its.told(invoice) == []
         assert its.ledger.checkpoint() == its.chain.height
         assert "chain_log_disputed" in alerts_of(logs)
-        # As after an alert: the operator has removed the endpoint that lies.
+        # As after an alert: the operator has removed the forging endpoint.
         its.endpoints[liar].conduct = Conduct()
         its.ledger.database.run(lambda session: rescan_invoice(session, invoice.id))
         its.watch()
@@ -175,7 +175,7 @@ def test_forged_blocks_stop_no_chain_that_two_endpoints_show(
     with street(database, clock, endpoints=3) as its:
         invoice = its.ledger.invoice(1000)
         its.mine(3)
-        # It continues the chain, so nothing that was read contradicts it.
+        # It continues the chain, so no earlier reading contradicts it.
         fork = behind(its, 0)
         fork._serial = 10**6
         its.endpoints[0].conduct = Conduct(fork=fork)

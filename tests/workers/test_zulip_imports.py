@@ -1,4 +1,4 @@
-"""Exports of Zulip's become organizations, from each release and on each database."""
+"""Exports of Zulip become organizations, from each release and on each database."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ on_sqlite = pytest.mark.parametrize(
     "chat_filled", ["sqlite", pytest.param("postgresql", marks=pytest.mark.exhaustive)],
     indirect=True,
 )  # fmt: skip
-"""What the conversion alone decides, before any statement; with `--all`, on both databases."""
+"""Cases that the conversion decides before any statement; with `--all`, on both databases."""
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def here(
 
 
 def contents(installation: Installation) -> dict[str, int]:
-    """The rows of each table, and the files anywhere."""
+    """Return the rows of each table, and all files."""
     with installation.database.reading() as reader:
         counts = count_rows(reader, ChatBase.metadata)
     store = installation.files
@@ -146,7 +146,7 @@ def as_person(here: Installation, as_nobody: ChatClient) -> Callable[[int], Chat
 
 
 def read(client: ChatClient, *narrow: tuple[str, Any]) -> dict[str, dict[str, Any]]:
-    """The messages of a narrow, by what their texts were in the export."""
+    """Return the messages of a narrow, by their texts in the export."""
     terms = [{"operator": operator, "operand": operand} for operator, operand in narrow]
     answer = client.get(
         "/messages", anchor="newest", num_before=100, num_after=0, narrow=terms,
@@ -523,7 +523,9 @@ def test_a_killed_conversion_leaves_nothing_for_long(tmp_path: Path) -> None:
 
 
 def make_converted(release: int = 12) -> ZulipExport:
-    """As a converter of Zulip's writes it: without groups, without HTML, ids in no order."""
+    """Write an export as Zulip's converters do: without groups, without HTML, with unordered
+    ids.
+    """
     export = make_acme(release, passwords=False)
     for table in (
         "zerver_usergroup", "zerver_namedusergroup", "zerver_usergroupmembership",
@@ -674,8 +676,9 @@ def by_the_database(problem: str) -> bool:
 def test_wrong_export_is_refused(
     here: Installation, tmp_path: Path, concerned: Callable[[str], bool]
 ) -> None:
-    """Each leaves nothing behind, so that the next one begins as the first. What the conversion
-    finds, it finds before the first statement.
+    """Each leaves no data, so that the next starts equally.
+
+    Errors of the conversion are found before the first statement.
     """
     before, tarball = contents(here), tmp_path / "export.tar.gz"
     cases = {case: each for case, each in REFUSED.items() if concerned(each[1])}
@@ -754,7 +757,7 @@ def test_texts_that_are_too_long_are_cut_and_counted(
 
 @on_sqlite
 def test_system_bots_become_one(here: Installation, bring: Callable[..., Any]) -> None:
-    """The three bots of all of Zulip's organizations become the one of this one."""
+    """The three global bots of Zulip become the one of this organization."""
     realm_id, _ = bring(make_acme(12))
     with here.database.reading() as reader:
         bots = reader.execute(

@@ -1,7 +1,7 @@
-"""What a merchant is told of one invoice, judged by a reader who follows the document's letter.
+"""The events of one invoice, checked by a reader who follows the document exactly.
 
-The reader adds and takes off payments, fulfils on `invoice.paid`, and knows no more than the events
-say. Shares no code with the settlement.
+The reader adds and subtracts payments, fulfills on `invoice.paid`, and knows only the events. It
+shares no code with the settlement.
 """
 
 from collections.abc import Collection, Sequence
@@ -24,11 +24,11 @@ _STATES = {
     "invoice.paid_late": (None, "late"),
 }
 _CLOSED = ("expired", "canceled")
-"""What `data.invoice` must show with an event of each type; None: anything."""
+"""The required state of `data.invoice` in an event of each type, or None for any state."""
 
 
 class Told:
-    """The events of one invoice, in their order."""
+    """The events of one invoice, in order."""
 
     def __init__(self, events: Sequence[tuple[str, dict[str, Any]]]) -> None:
         self.events = events
@@ -46,8 +46,9 @@ class Told:
             return cls([(row.type, orjson.loads(row.data)) for row in rows])
 
     def wrong(self, replaced: Collection[str]) -> list[str]:
-        """What the reader would act on wrongly. `replaced`: the hashes of blocks of which somebody
-        showed that the chain lost them.
+        """Return the errors that would mislead the reader.
+
+        `replaced`: the hashes of blocks that an endpoint showed as dropped.
         """
         found: list[str] = []
         counted: dict[tuple[str, str, int], Decimal] = {}
@@ -91,7 +92,7 @@ class Told:
         return found
 
     def _goes_on(self, number: int) -> bool:
-        """Whether the next event belongs to the same change."""
+        """Return whether the next event belongs to the same change."""
         later = self.events[number + 1 : number + 2]
         return bool(later) and later[0][1]["invoice"] == self.events[number][1]["invoice"]
 
