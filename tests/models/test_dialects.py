@@ -1,4 +1,4 @@
-"""Statements that have a text of their own on each database."""
+"""Statements with a different text for each database."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from models.payment.tables import Wallet
 from specd.db import Change, Database, Query
 
 
-def test_a_statement_of_each_dialect(database: Database) -> None:
+def test_each_dialect_has_its_statement(database: Database) -> None:
     some = Query(
         select(Wallet.xpub)
         .where(in_parameter(Wallet.next_address_index, "indexes"))
@@ -24,8 +24,8 @@ def test_a_statement_of_each_dialect(database: Database) -> None:
             assert some.all(connection, asked) == expected
 
 
-def test_a_release_of_sqlalchemy_without_the_internal_part_is_refused() -> None:
-    """It is a part below the public interface, and without it the first request would fail."""
+def test_sqlalchemy_without_the_internal_part_is_rejected() -> None:
+    """The part is below the public interface. Without this check the first request would fail."""
     program = (
         "from sqlalchemy.sql.selectable import AliasedReturnsRows\n"
         "del AliasedReturnsRows._construct\n"

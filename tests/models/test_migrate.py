@@ -1,4 +1,4 @@
-"""Migrations: they build just what the models say, once, however many processes try."""
+"""Migrations build exactly the schema of the models, once, from any number of processes."""
 
 import sqlite3
 import subprocess
@@ -29,7 +29,7 @@ from wsgi import project
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A database without any table."""
+    """A database without tables."""
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/new/folder/payment.db"
         return
@@ -42,7 +42,7 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 BESIDE_MODELS = {"alembic_version", "schema_compatibility"} | {
     f"message_search{part}" for part in ("", "_config", "_content", "_data", "_docsize", "_idx")
 }
-"""Tables that migrations make without a model, on one of the databases or on both."""
+"""Tables that migrations create without a model, on one database or on both."""
 
 
 MODELS = {"chat": ChatBase.metadata, "payment": PaymentBase.metadata}
@@ -50,7 +50,7 @@ MODELS = {"chat": ChatBase.metadata, "payment": PaymentBase.metadata}
 
 @pytest.fixture(params=MODELS)
 def migrated(request: pytest.FixtureRequest, empty_url: str) -> Iterator[tuple[Database, MetaData]]:
-    """A migrated database of each service and kind, and what its models say."""
+    """A migrated database of each service and dialect, with the metadata of its models."""
     migrate.upgrade(empty_url, request.param)
     with closing(Database(empty_url)) as database:
         yield database, MODELS[request.param]
@@ -67,7 +67,7 @@ def half_built(database: Database) -> list[str]:
 
 class TestUpgrade:
     @pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
-    def test_builds_what_the_models_say(self, migrated: tuple[Database, MetaData]) -> None:
+    def test_schema_matches_the_models(self, migrated: tuple[Database, MetaData]) -> None:
         database, models = migrated
         options = {
             "compare_type": True,
@@ -77,7 +77,7 @@ class TestUpgrade:
             context = MigrationContext.configure(connection, opts=options)
             assert compare_metadata(context, models) == []
 
-    def test_names_every_constraint_as_the_models_do(
+    def test_constraints_have_the_names_of_the_models(
         self, migrated: tuple[Database, MetaData]
     ) -> None:
         database, models = migrated
@@ -92,8 +92,8 @@ class TestUpgrade:
                 }
                 assert names == {str(it.name) for it in table.constraints}
 
-    def test_numbers_rows_as_the_models_do(self, tmp_path: Path) -> None:
-        """On SQLite, whose numbers come again after a deletion unless a table says otherwise."""
+    def test_rows_are_numbered_as_in_the_models(self, tmp_path: Path) -> None:
+        """On SQLite, which reuses numbers after a deletion unless a table forbids it."""
         for service, models in MODELS.items():
             path = tmp_path / f"{service}.db"
             migrate.upgrade(f"sqlite:///{path}", service)
@@ -104,18 +104,18 @@ class TestUpgrade:
                 assert ("AUTOINCREMENT" in made[table.name]) == options["autoincrement"]
                 assert ("WITHOUT ROWID" in made[table.name]) != options["with_rowid"]
 
-    def test_refuses_a_database_of_another_history(self, empty_url: str) -> None:
+    def test_database_with_an_unknown_revision_is_rejected(self, empty_url: str) -> None:
         migrate.upgrade(empty_url, "payment")
         execute(empty_url, "UPDATE alembic_version SET version_num = '9999'")
         with pytest.raises(migrate.UnknownRevision):
             migrate.upgrade(empty_url, "payment")
 
-    def test_waits_for_a_table_in_short_tries(
+    def test_table_lock_is_requested_in_short_attempts(
         self, empty_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A request that comes behind a waiting migration waits for one try at most."""
+        """A request queued behind a waiting migration waits for one attempt at most."""
         if empty_url.startswith("sqlite"):
-            pytest.skip("SQLite has one writer, and readers that wait for nobody")
+            pytest.skip("SQLite has one writer, and readers that do not wait")
         migrate.upgrade(empty_url, "payment")
         monkeypatch.setattr(migrate, "TABLE_LOCK_WAIT_S", 0.1)
         tries = []
@@ -137,14 +137,14 @@ class TestUpgrade:
             assert len(tries) == 3
             assert "of_a_test" in {each["name"] for each in inspect(reader).get_columns("invoice")}
 
-    def test_writers_go_on_while_an_index_is_built(self, empty_url: str) -> None:
+    def test_writers_continue_while_an_index_is_built(self, empty_url: str) -> None:
         if empty_url.startswith("sqlite"):
             pytest.skip("SQLite has one writer")
         migrate.upgrade(empty_url, "payment")
         execute(empty_url, f"DROP INDEX {LISTED}")
         building = threading.Thread(target=migrate.upgrade, args=(empty_url, "payment"))
         with closing(Database(empty_url)) as database:
-            with database.snapshot() as reader:  # for whose end the index waits
+            with database.snapshot() as reader:  # the index build waits for its end
                 reader.execute(text("SELECT count(*) FROM invoice"))
                 building.start()
                 until(lambda: half_built(database) == [LISTED], 10, "the building of the index")
@@ -155,9 +155,9 @@ class TestUpgrade:
             with database.reading() as reader:
                 assert LISTED in {each["name"] for each in inspect(reader).get_indexes("invoice")}
 
-    def test_an_index_that_was_left_half_built_is_built_again(self, empty_url: str) -> None:
+    def test_half_built_index_is_rebuilt(self, empty_url: str) -> None:
         if empty_url.startswith("sqlite"):
-            pytest.skip("SQLite builds a whole index or none")
+            pytest.skip("SQLite builds a complete index or none")
         migrate.upgrade(empty_url, "payment")
         left = f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{LISTED}'::regclass"
         execute(empty_url, left)
@@ -166,7 +166,7 @@ class TestUpgrade:
             migrate.upgrade(empty_url, "payment")
             assert half_built(database) == []
 
-    def test_four_at_once_migrate_once(self, empty_url: str) -> None:
+    def test_four_concurrent_upgrades_migrate_once(self, empty_url: str) -> None:
         failures: list[Exception] = []
 
         def upgrade() -> None:
@@ -183,7 +183,7 @@ class TestUpgrade:
         assert failures == []
         assert is_usable(empty_url, "payment")
 
-    def test_works_in_processes_of_their_own(self, tmp_path: Path) -> None:
+    def test_upgrade_works_in_separate_processes(self, tmp_path: Path) -> None:
         url = f"sqlite:///{tmp_path}/payment.db"
         code = f"from specd._db import migrate; migrate.upgrade({url!r}, 'payment')"
         running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(2)]
@@ -191,20 +191,20 @@ class TestUpgrade:
         assert is_usable(url, "payment")
 
     @pytest.mark.parametrize("service", project.names)
-    def test_prints_nothing(self, service: str, tmp_path: Path) -> None:
+    def test_upgrade_prints_nothing(self, service: str, tmp_path: Path) -> None:
         url = f"sqlite:///{tmp_path}/{service}.db"
         code = f"from specd._db import migrate; migrate.upgrade({url!r}, {service!r})"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         assert (done.stdout, done.stderr) == (b"", b"")
 
-    def test_knows_its_services(self) -> None:
+    def test_services_are_known(self) -> None:
         with pytest.raises(ValueError, match="nonsense"):
             migrate.upgrade("sqlite:///unused.db", "nonsense")
 
 
 class TestIsUsable:
     @pytest.mark.parametrize("service", project.names)
-    def test_the_last_number_is_the_end_of_the_history(self, service: str) -> None:
+    def test_last_number_is_the_end_of_the_history(self, service: str) -> None:
         history = migrate.open_history(service)
         assert history.get_heads() == [newest_migration(service)]
 
@@ -212,20 +212,22 @@ class TestIsUsable:
     def test_each_migration_names_the_oldest_release_that_can_use_its_schema(
         self, service: str
     ) -> None:
-        """Whoever can use a schema can use the one before: an older release never comes back."""
+        """A release that can use a schema can also use the previous one, so the oldest release
+        never decreases.
+        """
         history = migrate.open_history(service)
         chain = list(reversed(list(history.walk_revisions())))
         named = [each.module.oldest for each in chain]
         assert named == sorted(named)
         assert all(oldest <= each.revision for oldest, each in zip(named, chain, strict=True))
 
-    def test_an_earlier_and_a_later_number_are_not(self, empty_url: str) -> None:
+    def test_earlier_or_later_number_is_not_usable(self, empty_url: str) -> None:
         migrate.upgrade(empty_url, "payment")
         for number in ("0000", "9999"):
             execute(empty_url, f"UPDATE alembic_version SET version_num = '{number}'")
             assert not is_usable(empty_url, "payment")
 
-    def test_a_later_schema_is_where_its_migration_says_so(self, empty_url: str) -> None:
+    def test_later_schema_is_usable_if_its_migration_allows_it(self, empty_url: str) -> None:
         migrate.upgrade(empty_url, "payment")
         newest = newest_migration("payment")
         execute(empty_url, "UPDATE alembic_version SET version_num = '9999'")
@@ -238,7 +240,7 @@ class TestIsUsable:
         execute(empty_url, "DROP TABLE schema_compatibility")
         assert not is_usable(empty_url, "payment")
 
-    def test_is_false_before_and_true_after(self, empty_url: str) -> None:
+    def test_database_is_usable_after_the_migration_only(self, empty_url: str) -> None:
         if empty_url.startswith("sqlite"):
             Path(empty_url.removeprefix("sqlite:///")).parent.mkdir(parents=True)
         assert not is_usable(empty_url, "payment")

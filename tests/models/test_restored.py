@@ -1,4 +1,4 @@
-"""After a restore: what was handed out since the backup is handed out by nobody again."""
+"""After a restore, ids and addresses issued since the backup are not issued again."""
 
 from datetime import datetime
 from functools import partial
@@ -18,8 +18,8 @@ def make_event(session: Session, merchant: Merchant, *, now: datetime) -> int:
     return made
 
 
-def test_numbers_and_addresses_are_skipped(database: Database, now: datetime) -> None:
-    """Also those of a table that nothing was in."""
+def test_issued_numbers_and_addresses_are_skipped(database: Database, now: datetime) -> None:
+    """Including those of a table that was empty."""
     skip = partial(skip_handed_out, addresses=100, events=1000)
     assert database.run(skip) == 0
     merchant = database.run(lambda session: make_merchant(session, now=now))

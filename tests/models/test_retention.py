@@ -1,4 +1,4 @@
-"""What is kept for ever is so by a decision, and whatever is not has a rule that takes it away."""
+"""Permanent data has a stated reason, and all other data has a retention rule."""
 
 from datetime import timedelta
 from types import ModuleType
@@ -24,9 +24,7 @@ SERVICES = pytest.mark.parametrize(
 
 
 @SERVICES
-def test_each_table_that_knows_a_time_is_forgotten_or_kept_for_a_reason(
-    metadata: MetaData, policy: ModuleType
-) -> None:
+def test_each_dated_table_has_a_rule_or_a_reason(metadata: MetaData, policy: ModuleType) -> None:
     dated = {
         table.name
         for table in metadata.tables.values()
@@ -34,7 +32,7 @@ def test_each_table_that_knows_a_time_is_forgotten_or_kept_for_a_reason(
     }
     ruled = [rule.table for rule in policy.RULES]
     timed = [rule.table for rule in policy.RULES if rule.period is not None]
-    assert len(set(timed)) == len(timed), "one rule by time per table"
+    assert len(set(timed)) == len(timed), "one time rule for each table"
     assert set(ruled) & policy.PERMANENT.keys() == set()
     assert set(ruled) | policy.PERMANENT.keys() == dated
     assert all(policy.PERMANENT.values())
@@ -44,7 +42,7 @@ def test_each_table_that_knows_a_time_is_forgotten_or_kept_for_a_reason(
 def test_each_rule_has_a_period(metadata: MetaData, policy: ModuleType) -> None:
     assert all(rule.days > 0 for rule in policy.RULES if rule.period is not None)
     others = [rule.table for rule in policy.RULES if rule.period is None]
-    assert others in (["message", "event"], ["chain_block"]), "rules by another measure"
+    assert others in (["message", "event"], ["chain_block"]), "rules without a period"
 
 
 def test_each_period_has_a_variable_with_its_default() -> None:

@@ -1,4 +1,4 @@
-"""Values come into the fields of their names, whatever the order of the columns."""
+"""Values are assigned to the fields of their names in any order of columns."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,7 +39,9 @@ def two_wallets(database: Database) -> Iterator[Connection]:
 
 @pytest.mark.parametrize("statement", [IN_ORDER, OTHERWISE], ids=["in order", "otherwise"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_names_decide(database: Database, shape: Any, statement: Select[Any]) -> None:
+def test_fields_are_assigned_by_name(
+    database: Database, shape: Any, statement: Select[Any]
+) -> None:
     expected = [shape(xpub="a", next_address_index=0), shape(xpub="b", next_address_index=1)]
     with two_wallets(database) as connection:
         assert read_rows(shape, connection.execute(statement)) == expected
@@ -49,7 +51,7 @@ def test_names_decide(database: Database, shape: Any, statement: Select[Any]) ->
         assert query.first(connection) == expected[0]
 
 
-def test_no_row_is_none(database: Database) -> None:
+def test_missing_row_is_none(database: Database) -> None:
     nobody = IN_ORDER.where(Wallet.xpub == "c")
     with two_wallets(database) as connection:
         assert read_row(Tuple, connection.execute(nobody)) is None
@@ -62,7 +64,7 @@ def test_no_row_is_none(database: Database) -> None:
     [[Wallet.xpub], [Wallet.xpub, Wallet.next_address_index.label("index")]],
     ids=["too few", "another name"],
 )
-def test_columns_that_do_not_fit_are_refused(
+def test_mismatched_columns_are_rejected(
     database: Database, shape: Any, columns: list[Any]
 ) -> None:
     statement = select(*columns)
@@ -72,12 +74,12 @@ def test_columns_that_do_not_fit_are_refused(
         read_rows(shape, connection.execute(statement))
 
 
-def test_a_row_of_another_object() -> None:
+def test_row_is_built_from_another_object() -> None:
     wallet = Wallet(xpub="a", next_address_index=3)
     assert row_of(Record, wallet, xpub="b") == Record(xpub="b", next_address_index=3)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_columns_of_a_row(shape: Any) -> None:
+def test_columns_of_a_row_are_its_fields(shape: Any) -> None:
     found = [column.name for column in columns_of(shape, Wallet)]
     assert sorted(found) == ["next_address_index", "xpub"]

@@ -1,4 +1,4 @@
-"""Copies of SQLite databases under writes: each is the database as it was at one moment."""
+"""Copies of SQLite databases during writes: each is consistent."""
 
 import sqlite3
 from contextlib import closing
@@ -26,10 +26,12 @@ def source(tmp_path: Path) -> Path:
     return file
 
 
-def test_copy_under_writes_is_of_one_moment(
+def test_copy_during_writes_is_consistent(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between any two pages another process changes both tables, and the copy has none of it."""
+    """Another process changes both tables between any two pages, and the copy contains none of the
+    changes.
+    """
     written: list[int] = []
     writer = sqlite3.connect(source)
 
@@ -62,7 +64,7 @@ def test_copy_under_writes_is_of_one_moment(
     assert not list(tmp_path.glob("?.db-*")), "a copy is one file"
 
 
-def test_damaged_database_is_refused(source: Path, tmp_path: Path) -> None:
+def test_damaged_database_is_rejected(source: Path, tmp_path: Path) -> None:
     copy_database(source, tmp_path / "sound.db")
     with closing(sqlite3.connect(source)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

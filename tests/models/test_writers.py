@@ -1,6 +1,6 @@
-"""Whoever writes holds their rights until the unit ends: what would end them waits.
+"""Revoking the rights of a writer waits until its unit of work ends.
 
-On PostgreSQL; SQLite has one writer at a time.
+On PostgreSQL only, because SQLite has one writer at a time.
 """
 
 import threading
@@ -31,7 +31,7 @@ BLOCKED = text(
 
 
 def order_of(database: Database, hold: Work, end: Work) -> list[str]:
-    """What is committed in which order, when `end` is tried while `hold` has not ended."""
+    """Return the order of commits if `end` starts while the unit of `hold` is open."""
     order = []
 
     def try_to_end() -> None:
@@ -70,7 +70,7 @@ def people(chat_postgres: tuple[str, Cast]) -> Cast:
 
 
 def ends(people: Cast, now: datetime) -> dict[str, Work]:
-    """What ends rights of Hamlet's."""
+    """Return units of work that revoke Hamlet's rights."""
     hamlet = people.hamlet
 
     def deactivate(session: Session) -> None:
@@ -93,7 +93,9 @@ def ends(people: Cast, now: datetime) -> dict[str, Work]:
 
 @pytest.mark.parametrize("end", ["deactivate", "demote", "withdraw"])
 @pytest.mark.parametrize("by", ["key", "id"])
-def test_a_user(patient: Database, people: Cast, now: datetime, end: str, by: str) -> None:
+def test_revocation_waits_for_the_user(
+    patient: Database, people: Cast, now: datetime, end: str, by: str
+) -> None:
     hamlet = people.hamlet
 
     def hold(session: Session) -> None:
@@ -105,7 +107,7 @@ def test_a_user(patient: Database, people: Cast, now: datetime, end: str, by: st
     assert order_of(patient, hold, ends(people, now)[end]) == ["written", "ended"]
 
 
-def test_two_of_one_user_write_at_the_same_time(patient: Database, people: Cast) -> None:
+def test_two_writers_of_one_user_do_not_wait(patient: Database, people: Cast) -> None:
     hamlet = people.hamlet
 
     def hold(session: Session) -> None:
@@ -114,7 +116,7 @@ def test_two_of_one_user_write_at_the_same_time(patient: Database, people: Cast)
     assert order_of(patient, hold, hold) == ["ended", "written"]
 
 
-def test_a_payment_key(postgres_url: str, now: datetime) -> None:
+def test_revocation_waits_for_the_payment_key(postgres_url: str, now: datetime) -> None:
     database = Database(postgres_url, lock_timeout_s=30)
     ada = database.run(lambda session: make_merchant(session, now=now))
     key_id = ada.key.split("_")[2]

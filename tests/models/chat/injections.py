@@ -1,4 +1,6 @@
-"""Texts that would run a script in somebody's chat, times the places they fit into."""
+"""Texts that would run a script in a reader's chat, combined with the places where they can be
+inserted.
+"""
 
 SCRIPTS = [
     "<script>alert(1)</script>",
@@ -98,7 +100,7 @@ UNREADABLE = [
     ),
     *("http://a.example:x/", "xmpp://:99999", "mailto://[", "tel://:99999", "http://a%zz.example/"),
 ]
-"""Addresses that no browser can parse, most of them."""
+"""Addresses, most of which no browser can parse."""
 PLACES = [
     "{}",
     "**{}**",
@@ -128,7 +130,7 @@ NAMES = [
 
 
 def vectors() -> list[str]:
-    """Every injection in every place it fits."""
+    """Return every injection in every place where it can be inserted."""
     texts = [place.replace("{}", script) for script in SCRIPTS for place in PLACES]
     texts += [place.replace("{}", url) for url in ADDRESSES for place in ADDRESS_PLACES]
     texts += [place.replace("{}", script) for script in SCRIPTS[:12] for place in NAMES]

@@ -1,4 +1,4 @@
-"""Which alert words a text has: what a word is, and that many words cost no more than few."""
+"""Alert words in a text: where a word begins and ends, and the cost of many words."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ SIGNS = "ab -(*'"
 BEFORE, AFTER = ("", *" ([\"'.,;*`>"), ("", *" )]\"'?:.,;!*`")
 
 
-class Looked(set[str]):
-    """Words that count how often they are looked at."""
+class CountingSet(set[str]):
+    """A set of words that counts its lookups."""
 
     times = 0
 
@@ -22,8 +22,8 @@ class Looked(set[str]):
         return super().__contains__(word)
 
 
-def plainly(key: str, text: str) -> bool:
-    """The definition: each place of the word, with what stands around it."""
+def contains_word(key: str, text: str) -> bool:
+    """Return whether the text contains the word between two separators, by the definition."""
     ends = range(len(key), len(text) + 1)
     return any(
         text[end - len(key) : end] == key
@@ -37,14 +37,14 @@ def plainly(key: str, text: str) -> bool:
     text=st.text(SIGNS, max_size=40),
     keys=st.sets(st.text(SIGNS, min_size=1, max_size=4), max_size=12),
 )
-def test_a_word_counts_where_it_stands_alone(text: str, keys: set[str]) -> None:
-    assert standing_alone(keys, text) == {key for key in keys if plainly(key, text)}
+def test_word_between_separators_is_found(text: str, keys: set[str]) -> None:
+    assert standing_alone(keys, text) == {key for key in keys if contains_word(key, text)}
 
 
 @pytest.mark.parametrize("text", ["-" * 10_000, "(-" * 5_000])
-def test_more_words_of_the_same_lengths_are_not_looked_at_more_often(text: str) -> None:
-    few = Looked("-" + "x" * number for number in range(50))
-    many = Looked(few | {"-" + sign * number for sign in "yzuvw" for number in range(50)})
+def test_number_of_lookups_does_not_grow_with_words_of_equal_length(text: str) -> None:
+    few = CountingSet("-" + "x" * number for number in range(50))
+    many = CountingSet(few | {"-" + sign * number for sign in "yzuvw" for number in range(50)})
     standing_alone(few, text)
     standing_alone(many, text)
     assert many.times == few.times <= 50 * len(text)

@@ -1,4 +1,4 @@
-"""The event log under writers that commit out of order: a reader never misses an event."""
+"""The event log with writers that commit out of order: a reader misses no event."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOW = Clock().now()
 
 
 def writing(cast: Cast, held_s: float) -> Callable[[Session], None]:
-    """A unit of work that tells an event and is still open for a while."""
+    """Return a unit of work that appends an event and stays open for `held_s`."""
 
     def work(session: Session) -> None:
         event = HasVendorTokenEvent(value=True)
@@ -32,7 +32,7 @@ def writing(cast: Cast, held_s: float) -> Callable[[Session], None]:
     return work
 
 
-def test_a_reader_sees_each_event_once_in_order(chat_database: Database, cast: Cast) -> None:
+def test_reader_receives_each_event_once_in_order(chat_database: Database, cast: Cast) -> None:
     chance = random.Random(7)
     done = threading.Event()
     seen: list[int] = []
@@ -55,7 +55,7 @@ def test_a_reader_sees_each_event_once_in_order(chat_database: Database, cast: C
 
     reader = threading.Thread(target=read)
     reader.start()
-    # On SQLite a pause holds up everybody: there is one writer at a time.
+    # On SQLite a pause delays all threads, because there is one writer at a time.
     longest = 0.002 if chat_database.dialect == "sqlite" else 0.08
     writers = [
         threading.Thread(target=write, args=([chance.uniform(0, longest) for _ in range(EACH)],))
@@ -74,7 +74,7 @@ def test_a_reader_sees_each_event_once_in_order(chat_database: Database, cast: C
     assert kept == sorted(kept)
 
 
-def test_what_is_undone_tells_nobody(chat_database: Database, cast: Cast) -> None:
+def test_rolled_back_unit_appends_no_event(chat_database: Database, cast: Cast) -> None:
     def fail(session: Session) -> None:
         writing(cast, 0.0)(session)
         raise RuntimeError

@@ -1,4 +1,4 @@
-"""Which of Django's hashes are taken over."""
+"""Imported password hashes of Django: accepted kinds and costs."""
 
 import hashlib
 from types import SimpleNamespace
@@ -20,12 +20,12 @@ CHEAP = [
 
 
 def salted(password_hash: str) -> str:
-    """Return a hash of the same cost of another password."""
+    """Return the hash of another password at the same cost."""
     return password_hash.replace("PGD", "DGP")
 
 
 @pytest.mark.parametrize("name", sorted(DJANGO_HASHES))
-def test_a_hash_of_django_s_is_of_its_password_only(name: str) -> None:
+def test_django_hash_verifies_its_password_only(name: str) -> None:
     assert is_django_hash(DJANGO_HASHES[name])
     assert passwords.is_password(DJANGO_PASSWORD, DJANGO_HASHES[name])
     assert not passwords.is_password(DJANGO_PASSWORD + "?", DJANGO_HASHES[name])
@@ -35,7 +35,7 @@ def test_a_hash_of_django_s_is_of_its_password_only(name: str) -> None:
     "password_hash",
     [
         "",
-        "!" + "x" * 40,  # what Django writes for a user without a password
+        "!" + "x" * 40,  # stored by Django for a user without a password
         "argon2$",
         "argon2$$$$",
         ARGON2.replace("m=102400", "m=4194304"),
@@ -53,7 +53,7 @@ def test_a_hash_of_django_s_is_of_its_password_only(name: str) -> None:
         "md5$salt$5f4dcc3b5aa765d61d8327deb882cf99",
     ],
 )
-def test_another_or_a_costly_one_is_nobody_s(password_hash: str) -> None:
+def test_other_or_costly_hash_is_rejected(password_hash: str) -> None:
     assert not is_django_hash(password_hash)
     assert not passwords.is_password(DJANGO_PASSWORD, password_hash)
 
@@ -78,22 +78,22 @@ def test_two_most_frequent_costs_are_usual() -> None:
 
 
 @pytest.mark.parametrize("imported", [(), (CHEAP[0],), (CHEAP[0], CHEAP[1])])
-def test_attempts_cost_the_same_for_all_names(
+def test_attempt_cost_is_equal_for_all_names(
     monkeypatch: pytest.MonkeyPatch, imported: tuple[str, ...]
 ) -> None:
-    """An unknown name, a hash of ours and an imported one take the same hashes."""
+    """An unknown name, our hash and an imported hash compute the same hashes."""
     costs: list[str] = []
 
-    def note(original: Any, kind: str) -> Any:
-        def noted(*arguments: Any) -> Any:
+    def recording(original: Any, kind: str) -> Any:
+        def recorded(*arguments: Any) -> Any:
             costs.append(f"{kind} {arguments[3:]}")
             return original(*arguments)
 
-        return noted
+        return recorded
 
-    monkeypatch.setattr(hashlib, "pbkdf2_hmac", note(hashlib.pbkdf2_hmac, "pbkdf2"))
-    ours = SimpleNamespace(verify=note(CHEAP_HASHER.verify, "ours"))
-    monkeypatch.setattr(passwords, "PASSWORDS", ours)
+    monkeypatch.setattr(hashlib, "pbkdf2_hmac", recording(hashlib.pbkdf2_hmac, "pbkdf2"))
+    hasher = SimpleNamespace(verify=recording(CHEAP_HASHER.verify, "ours"))
+    monkeypatch.setattr(passwords, "PASSWORDS", hasher)
     found = set()
     for password_hash in (None, OURS, *imported, *(salted(each) for each in imported)):
         costs.clear()
@@ -105,14 +105,14 @@ def test_attempts_cost_the_same_for_all_names(
 
 
 @pytest.mark.parametrize("imported", [(), tuple(DJANGO_HASHES.values())])
-def test_only_the_own_hash_counts(imported: tuple[str, ...]) -> None:
-    """The others are verified for their time alone."""
+def test_password_of_another_hash_is_rejected(imported: tuple[str, ...]) -> None:
+    """The other hashes are verified only to equalize the time."""
     assert not passwords.is_password(DJANGO_PASSWORD, None, imported)
     assert not passwords.is_password(DJANGO_PASSWORD, OURS, imported)
     assert passwords.is_password("to be", OURS, imported)
 
 
-def test_ours_are_not_replaced() -> None:
+def test_own_hash_is_not_replaced() -> None:
     assert passwords.is_imported(PBKDF2)
     assert not passwords.is_imported(passwords.hash_password(DJANGO_PASSWORD))
     assert not passwords.is_imported(None)

@@ -1,4 +1,4 @@
-"""Addresses as they are stored, and the domains that give them away for minutes."""
+"""Stored form of email addresses, and disposable domains."""
 
 import pytest
 
@@ -20,12 +20,12 @@ from models.chat.people.errors import InvalidEmail
         ("e\u0301@acme.test", "é@acme.test"),
     ],
 )
-def test_the_domain_is_stored_in_ascii(email: str, stored: str) -> None:
+def test_domain_is_stored_in_ascii(email: str, stored: str) -> None:
     assert check_email(email) == as_stored(email) == stored
     assert check_email(stored) == stored
 
 
-def test_no_address_is_refused_or_left_as_it_is() -> None:
+def test_invalid_address_is_rejected_or_stored_unchanged() -> None:
     with pytest.raises(InvalidEmail):
         check_email("a@b@c")
     assert as_stored(" a@b@c ") == "a@b@c"
@@ -34,7 +34,7 @@ def test_no_address_is_refused_or_left_as_it_is() -> None:
 @pytest.mark.parametrize(
     "domain", ["mailinator\u3002com", "\uff4dailinator.com", "x.MAILINATOR.com"]
 )
-def test_throw_away_domains_have_one_spelling(domain: str) -> None:
+def test_disposable_domain_is_recognized_in_any_spelling(domain: str) -> None:
     assert is_disposable(check_email(f"x@{domain}").rpartition("@")[2].lower())
 
 
@@ -48,6 +48,6 @@ def test_throw_away_domains_have_one_spelling(domain: str) -> None:
         ("<<<", "<<<"),
     ],
 )
-def test_an_invitee_is_a_bare_address_or_has_a_name(text: str, written: str) -> None:
+def test_invitee_is_an_address_with_or_without_a_name(text: str, written: str) -> None:
     (address,) = read_addresses(text)
     assert address[0] == written

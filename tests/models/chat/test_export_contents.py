@@ -1,4 +1,4 @@
-"""What is in an export of each type, and what never is."""
+"""Contents of each type of export, and columns that are never exported."""
 
 import threading
 import zipfile
@@ -25,13 +25,13 @@ from workers.exports import Exports
 
 Archive = dict[str, list[dict[str, Any]]]
 KEPT = ("alert_word", "bot_storage", "draft", "muted_user", "navigation_view", "saved_snippet")
-"""What people keep for themselves."""
+"""Personal settings and notes."""
 WITHHELD: Mapping[str, frozenset[str]] = {
-    # Secrets, and what finds them.
+    # Secrets, and values derived from them.
     "user": frozenset(("email_key", "password_hash", "api_key_nonce", "api_key_sha256")),
-    # Where people called from, for the operator.
+    # Addresses of callers, for the operator only.
     "audit_log": frozenset(("key_id", "address", "request_id")),
-    # Other spellings of columns that are there, and what only our workers ask for.
+    # Values derived from other columns, and columns that only our workers read.
     "alert_word": frozenset(("word_key", "first_part")),
     "attachment": frozenset(("deleted_at",)),
     "bot_storage": frozenset(("size",)),
@@ -40,26 +40,26 @@ WITHHELD: Mapping[str, frozenset[str]] = {
     "conversation": frozenset(("key",)),
     "invitation": frozenset(("email_key", "token_sha256", "sealed_token")),
     "message": frozenset(("topic_key",)),
-    # What signs the requests.
+    # Signs requests.
     "outgoing_webhook": frozenset(("sealed_secret",)),
-    # Whether this installation has given it away.
+    # Whether the organization has moved away from this installation.
     "realm": frozenset(("stopped_at",)),
     "scheduled_message": frozenset(("next_try_at", "attempts")),
     "user_group": frozenset(("name_key",)),
     "user_topic": frozenset(("topic_key",)),
 }
-"""Table -> its columns that are never exported."""
+"""Columns that are never exported, by table."""
 
 LEFT_OUT: Mapping[str, str] = {
-    "attempt_count": "digests of what is limited",
+    "attempt_count": "digests of limited actions",
     "browser_session": "which browsers stay signed in here",
     "chat_import": "how far the import of an archive is",
-    "client_device": "keys of people's devices",
-    "data_export": "this bookkeeping itself",
-    "email_change": "tokens of addresses that nobody has confirmed",
-    "event_queue": "where clients are in what they are told",
-    "event": "what clients were told, of what the other files hold",
-    "idempotency_key": "answers kept for retries",
+    "client_device": "keys of users' devices",
+    "data_export": "records of exports",
+    "email_change": "tokens of unconfirmed addresses",
+    "event_queue": "positions of clients in the event log",
+    "event": "changes of rows in the other files",
+    "idempotency_key": "responses kept for retries",
     "jwt_configuration": "the key that signs people in",
     "known_place": "digests of where people signed in",
     "message_archive": "messages that were deleted",
@@ -68,17 +68,17 @@ LEFT_OUT: Mapping[str, str] = {
     "outbox": "mail on its way",
     "outgoing_delivery": "messages on their way to bots",
     "reaction_archive": "reactions to messages that were deleted",
-    "row_change": "what changes while an organization moves away",
-    "secret_check": "a word that only the secret of the server opens",
+    "row_change": "changes during a move to another server",
+    "secret_check": "a text sealed with the secret of the server",
     "worker_heartbeat": "which workers of the server run",
-    "stale_search": "messages that search has yet to follow",
-    "presence": "when people were last there",
+    "stale_search": "messages that are not indexed yet",
+    "presence": "when users were last active",
     "spent_link": "links that were used",
-    "starred_message": "a flag of copies, which are exported with all of theirs",
+    "starred_message": "a flag of message copies, which are exported",
     "topic": "a summary of the messages",
-    "vendor_token": "what people have allowed us to do elsewhere",
+    "vendor_token": "access to users' accounts with video services",
 }
-"""Tables that no export has, and what they hold."""
+"""Tables that are never exported, with their contents."""
 SECRETS = ("password", "api_key", "nonce", "sha256", "token", "secret", "email_key", "sealed")
 
 
@@ -126,15 +126,17 @@ class TestEveryColumn:
         for name, columns in listed.items():
             assert columns == set(tables[name].columns.keys()), name
 
-    def test_that_is_exported_sounds_like_no_secret(self) -> None:
+    def test_exported_name_does_not_suggest_a_secret(self) -> None:
         for part in PARTS:
             for column in part.columns:
                 assert not any(word in column for word in SECRETS), column
 
 
 class TestTypes:
-    """Hamlet consents. The channels: `open` to all; `shared` and `guarded`, which Hamlet and
-    Othello are in; `foreign`, which only Othello is in; `left`, which Hamlet has left.
+    """Exports for Hamlet, who consents.
+
+    The channels: `open` is public; Hamlet and Othello subscribe to `shared` and `guarded`, only
+    Othello subscribes to `foreign`, and Hamlet has left `left`.
     """
 
     @pytest.fixture

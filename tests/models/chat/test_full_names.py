@@ -1,4 +1,4 @@
-"""Names: those of all scripts are taken, those that deceive are not."""
+"""Full names: all scripts are accepted, deceptive names are rejected."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from models.chat.people.full_names import NOTIFICATION_BOT, as_allowed, check_fu
         *("a [b]", "R&D 1/2", "x_y", "Nótification Bot"),
     ],
 )
-def test_names_of_all_scripts_are_taken(name: str) -> None:
+def test_name_in_any_script_is_accepted(name: str) -> None:
     assert check_full_name(f" {name} ") == name
 
 
@@ -34,12 +34,12 @@ def test_names_of_all_scripts_are_taken(name: str) -> None:
         ("\uff2eotification Bot", NameIsReserved),
     ],
 )  # fmt: skip
-def test_names_that_deceive_are_not(name: str, refusal: type[ChatError]) -> None:
+def test_deceptive_name_is_rejected(name: str, refusal: type[ChatError]) -> None:
     with pytest.raises(refusal):
         check_full_name(name)
 
 
-def test_the_bot_itself_has_its_name() -> None:
+def test_bot_itself_has_its_name() -> None:
     assert check_full_name(NOTIFICATION_BOT, is_system_bot=True) == NOTIFICATION_BOT
 
 
@@ -59,7 +59,7 @@ def test_the_bot_itself_has_its_name() -> None:
         ("山田", "山本", False),
     ],
 )
-def test_what_looks_alike(one: str, other: str, alike: bool) -> None:
+def test_similar_names_are_recognized(one: str, other: str, alike: bool) -> None:
     assert look_alike(looks(one), looks(other)) is alike
     assert look_alike(looks(other), looks(one)) is alike
 
@@ -73,5 +73,5 @@ def test_what_looks_alike(one: str, other: str, alike: bool) -> None:
         ("Notification Bot", "Notification Bot 7"), ("\u3164" * 3, "User 7"),
     ],
 )  # fmt: skip
-def test_name_from_elsewhere_becomes_one_that_may_be_stored(name: str, stored: str) -> None:
+def test_imported_name_is_converted_to_a_valid_one(name: str, stored: str) -> None:
     assert as_allowed(name, 7) == stored == check_full_name(stored)

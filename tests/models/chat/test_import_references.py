@@ -1,4 +1,4 @@
-"""What in an archive is an id: columns, texts and JSON."""
+"""Ids in an archive: in columns, texts and JSON."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def texts(ids: Ids) -> Texts:
     return Texts(ids, "old.example", "new.example", 7)
 
 
-def test_each_large_number_is_an_id_or_known_not_to_be() -> None:
+def test_each_large_number_is_a_known_reference_or_excluded() -> None:
     known = 0
     for part in PARTS:
         for name in part.columns:
@@ -50,7 +50,7 @@ def test_each_large_number_is_an_id_or_known_not_to_be() -> None:
     assert {each.table.__tablename__ for each in PARTS} == {table.name for table in TABLES}
 
 
-def test_ids_keep_their_order(ids: Ids) -> None:
+def test_new_ids_keep_the_order(ids: Ids) -> None:
     assert [ids.find("user", each) for each in (4, 5, 9)] == [1001, 1002, 1003]
     assert [ids.find("user", each) for each in (0, 6, 10, -1, 1 << 70)] == [None] * 5
     assert [ids.nearest("message", each) for each in (9, 10, 15, 30, 99)] == [
@@ -96,11 +96,11 @@ def test_ids_keep_their_order(ids: Ids) -> None:
         ("#narrow/near/" + "9" * 500, "#narrow/near/4003"),
     ],
 )  # fmt: skip
-def test_texts(texts: Texts, old: str, new: str | None) -> None:
+def test_ids_in_texts_are_rewritten(texts: Texts, old: str, new: str | None) -> None:
     assert texts.rewrite(old) == (old if new is None else new)
 
 
-def test_addresses_of_files(texts: Texts, ids: Ids) -> None:
+def test_urls_of_files_are_rewritten(texts: Texts, ids: Ids) -> None:
     new = ids.handle(A)
     assert new not in (A, ids.handle(B))
     assert len(new) == 32
@@ -142,19 +142,19 @@ def test_addresses_of_files(texts: Texts, ids: Ids) -> None:
         ("export_requested", {"export_id": 4}, {"export_id": 4}),
     ],
 )  # fmt: skip
-def test_facts(ids: Ids, kind: str, old: object, new: object) -> None:
+def test_ids_in_audit_entries_are_rewritten(ids: Ids, kind: str, old: object, new: object) -> None:
     made = references.new_facts(ids, kind, orjson.dumps(old).decode())
     assert orjson.loads(made) == new
 
 
-def test_options_of_polls_name_their_authors(ids: Ids) -> None:
+def test_poll_options_keep_their_authors(ids: Ids) -> None:
     vote = {"key": "5,1", "type": "vote", "vote": 1}
     for old, new in (("5,1", "1002,1"), ("canned,0", "canned,0"), ("77,2", "0,2"), ("5", "5")):
         text = orjson.dumps({**vote, "key": old}, option=orjson.OPT_SORT_KEYS).decode()
         assert orjson.loads(references.new_widget(ids, text)) == {**vote, "key": new}
 
 
-def test_value_of_a_bot_counts_with_its_key() -> None:
-    """As it does when a bot stores it."""
+def test_size_of_a_bot_value_includes_its_key() -> None:
+    """The size is computed in the same way when a bot stores the value."""
     row = {"key": "visits", "value": "22"}
     assert COMPLETE["bot_storage"](row, {}, None, ()) == {"size": 8}  # type: ignore[arg-type]

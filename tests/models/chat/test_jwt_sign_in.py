@@ -1,4 +1,4 @@
-"""Tokens people sign in with: every trick is a bad token, and a bad set-up is refused when made."""
+"""Sign-in with JSON Web Tokens: forged tokens and invalid configuration are rejected."""
 
 import base64
 import hmac
@@ -45,7 +45,7 @@ def encode(part: Any) -> str:
 
 
 def signed(claims: Any, *, header: dict[str, Any] | None = None, secret: str = SECRET) -> str:
-    """An HS256 token put together by hand, so that no library refuses to write it."""
+    """Return an HS256 token built by hand, because a library would refuse to write it."""
     text = f"{encode({'alg': 'HS256', 'typ': 'JWT', **(header or {})})}.{encode(claims)}"
     return f"{text}.{encode(hmac.digest(secret.encode(), text.encode(), 'sha256'))}"
 
@@ -66,7 +66,7 @@ class TestGoodTokens:
         {"exp": seconds(0.5)},
         {"iss": "anybody", "jti": "1", "sub": "hamlet"},
     ])  # fmt: skip
-    def test_say_their_email(self, more: dict[str, Any]) -> None:
+    def test_email_is_returned(self, more: dict[str, Any]) -> None:
         assert read_email(signed(HAMLET | more), HS, now=NOW) == "hamlet@acme.example"
 
     @pytest.mark.parametrize("claims", [
@@ -75,22 +75,22 @@ class TestGoodTokens:
         {"iat": seconds(60)},
         {"iat": seconds(0), "exp": seconds(400 * DAY)},
     ])  # fmt: skip
-    def test_end_within_a_day(self, claims: dict[str, Any]) -> None:
+    def test_token_that_ends_within_a_day_is_accepted(self, claims: dict[str, Any]) -> None:
         assert read_email(signed(ENDLESS | claims), HS, now=NOW) == "hamlet@acme.example"
 
     @pytest.mark.parametrize("claims", [
         {}, {"iat": 1}, {"iat": seconds(9 * DAY)}, {"exp": seconds(400 * DAY)}, {"exp": 2**52},
     ])  # fmt: skip
-    def test_need_no_end_where_the_operator_says_so(self, claims: dict[str, Any]) -> None:
+    def test_token_without_end_is_accepted_if_configured(self, claims: dict[str, Any]) -> None:
         rules = TokenRules(SECRET, ("HS256",), None, max_age_s=0)
         assert read_email(signed(ENDLESS | claims), rules, now=NOW) == "hamlet@acme.example"
 
     @pytest.mark.parametrize(("rules", "key"), [(RS, RSA_KEY), (ES, EC_KEY)])
-    def test_may_be_signed_with_a_private_key(self, rules: TokenRules, key: Any) -> None:
+    def test_token_signed_with_a_private_key_is_accepted(self, rules: TokenRules, key: Any) -> None:
         token = jwt.encode(HAMLET, private_pem(key), algorithm=rules.algorithms[0])
         assert read_email(token, rules, now=NOW) == "hamlet@acme.example"
 
-    def test_may_be_for_the_audience_that_is_configured(self) -> None:
+    def test_token_for_the_configured_audience_is_accepted(self) -> None:
         rules = TokenRules(SECRET, ("HS256",), "chat")
         for audience in ("chat", ["mail", "chat"]):
             assert read_email(signed(HAMLET | {"aud": audience}), rules, now=NOW)
@@ -103,7 +103,7 @@ class TestGoodTokens:
         {"x5u": "http://127.0.0.1:1/cert.pem"},
         {"jwk": {"kty": "oct", "k": encode(b"mine")}},
     ])  # fmt: skip
-    def test_cannot_choose_their_key(self, header: dict[str, Any]) -> None:
+    def test_header_cannot_select_the_key(self, header: dict[str, Any]) -> None:
         assert read_email(signed(HAMLET, header=header), HS, now=NOW) == "hamlet@acme.example"
         for key in ("", "mine", "secret"):
             with pytest.raises(BadJwt):
@@ -125,7 +125,7 @@ class TestBadTokens:
         {"nbf": seconds(-1)},
         {"exp": seconds(0), "iat": seconds(-1)},
     ], ids=str)  # fmt: skip
-    def test_that_do_not_end_within_a_day(self, claims: dict[str, Any]) -> None:
+    def test_token_that_does_not_end_within_a_day_is_rejected(self, claims: dict[str, Any]) -> None:
         with pytest.raises(BadJwt):
             read_email(signed(ENDLESS | claims), HS, now=NOW)
 
@@ -146,12 +146,12 @@ class TestBadTokens:
         {"aud": 7},
         {"sub": 7},
     ], ids=str)  # fmt: skip
-    def test_for_their_claims(self, claims: dict[str, Any]) -> None:
+    def test_invalid_claims_are_rejected(self, claims: dict[str, Any]) -> None:
         with pytest.raises(BadJwt):
             read_email(signed(HAMLET | claims), HS, now=NOW)
 
     @pytest.mark.parametrize("claims", [{}, {"aud": "mail"}, {"aud": ["mail"]}, {"aud": 7}])
-    def test_for_another_audience(self, claims: dict[str, Any]) -> None:
+    def test_other_audience_is_rejected(self, claims: dict[str, Any]) -> None:
         with pytest.raises(BadJwt):
             read_email(signed(HAMLET | claims), TokenRules(SECRET, ("HS256",), "chat"), now=NOW)
 
@@ -159,38 +159,38 @@ class TestBadTokens:
         b"", b"null", b"[]", b'"hamlet@acme.example"', b"{", b"\xff", b"[" * 4000,
         signed(HAMLET).encode(), b'{"email": NaN',
     ])  # fmt: skip
-    def test_for_what_is_in_them(self, payload: bytes) -> None:
+    def test_invalid_payload_is_rejected(self, payload: bytes) -> None:
         with pytest.raises(BadJwt):
             read_email(signed(payload), HS, now=NOW)
 
-    def test_for_their_algorithm(self) -> None:
+    def test_other_algorithm_is_rejected(self) -> None:
         none = f"{encode({'alg': 'none'})}.{encode(HAMLET)}."
         shouted = f"{encode({'alg': 'NONE'})}.{encode(HAMLET)}."
-        confused = signed(HAMLET, secret=RS.key)  # the public key as if it were a shared secret
-        stronger = jwt.encode(HAMLET, SECRET, algorithm="HS512")  # good, but not configured
+        confused = signed(HAMLET, secret=RS.key)  # the public key used as a shared secret
+        stronger = jwt.encode(HAMLET, SECRET, algorithm="HS512")  # valid, but not configured
         for token in (none, shouted, confused, stronger, signed(HAMLET, header={"alg": None})):
             for rules in (HS, RS, ES):
                 with pytest.raises(BadJwt):
                     read_email(token, rules, now=NOW)
 
-    def test_for_their_signature(self) -> None:
+    def test_invalid_signature_is_rejected(self) -> None:
         good = signed(HAMLET)
         head, body, signature = good.split(".")
         other = encode({"email": "cordelia@acme.example"})
-        mine = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        other_key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         for token in (
             f"{head}.{other}.{signature}",
             f"{head}.{body}.",
             f"{head}.{body}",
             f"{head}.{body}.{signature[:-2]}",
             signed(HAMLET, secret="another secret of 32 bytes and more, quite"),
-            jwt.encode(HAMLET, private_pem(mine), algorithm="RS256"),
+            jwt.encode(HAMLET, private_pem(other_key), algorithm="RS256"),
         ):
             for rules in (HS, RS):
                 with pytest.raises(BadJwt):
                     read_email(token, rules, now=NOW)
 
-    def test_for_their_shape(self) -> None:
+    def test_malformed_token_is_rejected(self) -> None:
         good = signed(HAMLET)
         head, body, signature = good.split(".")
         for token in (
@@ -202,7 +202,7 @@ class TestBadTokens:
             with pytest.raises(BadJwt):
                 read_email(token, HS, now=NOW)
 
-    def test_without_token_or_email(self) -> None:
+    def test_missing_token_or_email_is_rejected(self) -> None:
         with pytest.raises(JwtMissing):
             read_email("", HS, now=NOW)
         for claims in ({}, {"email": None}, {"email": 7}, {"email": ["hamlet@acme.example"]}):
@@ -216,7 +216,7 @@ class TestCheckKey:
         (RS.key, ("RS256", "RS512", "PS384")),
         (ES.key, ("ES256",)),
     ])  # fmt: skip
-    def test_takes(self, key: str, algorithms: tuple[str, ...]) -> None:
+    def test_valid_key_is_accepted(self, key: str, algorithms: tuple[str, ...]) -> None:
         check_key(key, algorithms)
 
     @pytest.mark.parametrize(("key", "algorithms", "problem"), [
@@ -231,7 +231,7 @@ class TestCheckKey:
         (private_pem(RSA_KEY), ("RS256",), "jwt_key is a private key"),
         ("x" * 20_001, ("HS256",), "jwt_key is too long"),
     ])  # fmt: skip
-    def test_refuses_without_quoting_the_key(
+    def test_invalid_key_is_rejected_without_quoting_it(
         self, key: str, algorithms: tuple[str, ...], problem: str
     ) -> None:
         with pytest.raises(InvalidJwtConfiguration) as refused:

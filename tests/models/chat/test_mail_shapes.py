@@ -1,4 +1,4 @@
-"""What people read of the mails that programs send to a channel."""
+"""Text that users read of mail that programs send to a channel."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ CORPUS: dict[str, Any] = yaml.safe_load(
 
 
 @pytest.mark.parametrize("name", CORPUS)
-def test_mail_is_read_as_its_sender_means_it(name: str) -> None:
+def test_mail_text_is_extracted(name: str) -> None:
     case = CORPUS[name]
     raw = case["raw"].encode()
     if case.get("is_automatic"):

@@ -1,4 +1,4 @@
-"""Who is in which group: roles, named groups, nested and anonymous ones."""
+"""Membership in groups: roles, named groups, nested groups and anonymous groups."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from tests.support.chat.people import CAST_MADE_AT, Cast
 
 SENDERS = CHANNEL_GROUPS["can_send_message_group"]
 PEOPLE = ("cordelia", "iago", "prospero", "hamlet", "polonius")
-# The widest group each of the people is not in any more begins after this many groups.
+# The widest group without each user begins after this many groups.
 IN = {"cordelia": 7, "iago": 6, "prospero": 5, "hamlet": 4, "polonius": 2}
 
 
@@ -52,7 +52,7 @@ def named(session: Session, cast: Cast, name: str, **more: list[int]) -> int:
 def test_system_groups_follow_the_roles(
     chat_database: Database, cast: Cast, person: str, position: int
 ) -> None:
-    """By the role alone, by the recursive statement, and by the groups' members: the same."""
+    """The role, the recursive statement and the groups' members give the same result."""
     with chat_database.reading() as reader:
         member = getattr(cast, person)
         actor = actor_of(reader, member.id)
@@ -64,7 +64,7 @@ def test_system_groups_follow_the_roles(
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_a_change_of_role_moves_a_user_to_its_groups(
+def test_change_of_role_moves_a_user_to_other_groups(
     chat_database: Database, cast: Cast, role: Role
 ) -> None:
     def promote(session: Session) -> None:
@@ -98,7 +98,7 @@ def test_members_of_a_subgroup_are_members_at_any_depth(
             assert find_member_ids(reader, group_id) == {cast.othello.id}
 
 
-def test_a_circle_of_groups_ends(chat_database: Database, cast: Cast) -> None:
+def test_circular_groups_are_resolved(chat_database: Database, cast: Cast) -> None:
     def circle(session: Session) -> tuple[int, int]:
         one = named(session, cast, "one", members=[cast.othello.id])
         two = named(session, cast, "two", subgroups=[one])
@@ -123,7 +123,7 @@ def test_a_circle_of_groups_ends(chat_database: Database, cast: Cast) -> None:
         ([], [], set()),
     ],
 )
-def test_an_anonymous_group_is_its_members_and_its_subgroups(
+def test_anonymous_group_contains_its_members_and_subgroups(
     chat_database: Database,
     cast: Cast,
     members: list[str],
@@ -149,20 +149,20 @@ def test_an_anonymous_group_is_its_members_and_its_subgroups(
     assert found == allowed
 
 
-def test_those_who_left_are_nobodys_members(chat_database: Database, cast: Cast) -> None:
+def test_deactivated_users_are_not_members(chat_database: Database, cast: Cast) -> None:
     with chat_database.reading() as reader:
         members = find_member_ids(reader, system_id(reader, cast, "role:members"))
     assert cast.ophelia.id not in members
 
 
-def test_the_question_costs_one_statement_a_request(chat_database: Database, cast: Cast) -> None:
+def test_membership_costs_one_statement_per_request(chat_database: Database, cast: Cast) -> None:
     group_id = chat_database.run(
         lambda session: named(session, cast, "players", members=[cast.hamlet.id])
     )
     with chat_database.reading() as reader:
         actor = actor_of(reader, cast.hamlet.id)
         assert belongs(reader, actor, group_id)
-    # The connection is closed: whatever is asked now is answered from what is known.
+    # The connection is closed, so these calls are answered from loaded values.
     assert belongs(reader, actor, group_id)
     assert belongs(reader, actor, actor.realm.members_group_id)
     assert not belongs(reader, actor, 999)

@@ -1,4 +1,4 @@
-"""A range that is too heavy for one answer is cut on both sides of its anchor."""
+"""A range that is too large for one response is cut on both sides of its anchor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MANY = 40
 
 
 def _fill(stage: Stage) -> list[int]:
-    """Messages of a hundred bytes each."""
+    """Store messages of a hundred bytes each."""
     hamlet = ChatClient(stage.app, "acme.example").acting_as(stage.cast.hamlet)
     subscribers = [stage.cast.hamlet]
     stage.database.run(lambda s: make_channel(s, stage.cast, "Denmark", subscribers=subscribers))
@@ -51,11 +51,11 @@ def ids(prepared: list[int]) -> list[int]:
 
 
 CASES = [
-    (MANY, 4000, 0, MANY, True, True),  # all of them weigh as much
+    (MANY, 4000, 0, MANY, True, True),  # all messages fit
     (MANY, 3999, 1, MANY, False, True),
     (MANY, 1000, MANY - 10, MANY, False, True),
     (0, 1000, 0, 10, True, False),
-    (20, 1000, 15, 25, False, False),  # in turns, the anchor first
+    (20, 1000, 15, 25, False, False),  # alternating, starting at the anchor
     (20, 1100, 15, 26, False, False),
     (5, 2000, 0, 20, True, False),
     (35, 2000, 20, MANY, False, True),
@@ -63,10 +63,12 @@ CASES = [
     (MANY, 0, MANY - 1, MANY, False, True),
     (0, 0, 0, 2, True, False),
 ]
-"""The place of the anchor, the most bytes; the first and last that stay, which ends are found."""
+"""Position of the anchor, maximum weight, first and last remaining message, whether each end was
+found.
+"""
 
 
-def test_reactions_and_edits_weigh_too(chat_database: Database, cast: Cast, ids: list[int]) -> None:
+def test_reactions_and_edits_count(chat_database: Database, cast: Cast, ids: list[int]) -> None:
     emoji = {"user_id": cast.hamlet.id, "reaction_type": "unicode_emoji", "emoji_name": "x"}
     reactions = [{**emoji, "message_id": ids[-1], "emoji_code": f"{n}"} for n in range(2)]
     edited = {"editor_id": cast.hamlet.id, "edited_at": datetime.now(UTC)}
@@ -100,7 +102,7 @@ def test_reactions_and_edits_weigh_too(chat_database: Database, cast: Cast, ids:
 
 
 @pytest.mark.parametrize("at_once", [MANY, MANY - 1])
-def test_all_together_weigh_what_each_does(
+def test_weight_of_a_batch_is_the_sum_of_its_messages(
     chat_database: Database,
     cast: Cast,
     ids: list[int],
@@ -130,7 +132,7 @@ def test_all_together_weigh_what_each_does(
         assert cut_to_weight(reader, found, most=weight - 1) == cut
 
 
-def test_cut_to_weight(chat_database: Database, ids: list[int]) -> None:
+def test_range_is_cut_around_the_anchor(chat_database: Database, ids: list[int]) -> None:
     cuts, wanted = [], []
     for at, most, first, last, oldest, newest in CASES:
         anchor = ids[at] if at < MANY else 10**16
@@ -141,9 +143,7 @@ def test_cut_to_weight(chat_database: Database, ids: list[int]) -> None:
     assert cuts == wanted
 
 
-def test_an_answer_is_cut(
-    chat: ChatClient, ids: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_response_is_cut(chat: ChatClient, ids: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(message_weights, "MAX_BYTES", 1000)
     answer = chat.get("/messages", anchor="newest", num_before=MANY, num_after=0)
     assert [message["id"] for message in answer.pop("messages")] == ids[-10:]

@@ -1,4 +1,4 @@
-"""Which passwords are strong enough."""
+"""Password strength."""
 
 import pytest
 from argon2 import extract_parameters
@@ -14,7 +14,7 @@ LONG = "correct horse battery staple, the 4th of " + "7qZ!" * 20
 
 
 @pytest.mark.parametrize("password", [STRONG, LONG[:LENGTH_MAX], "ein Ärgernis am Öresund"])
-def test_a_password_that_nobody_guesses_soon_is_strong(password: str) -> None:
+def test_password_that_is_hard_to_guess_is_strong(password: str) -> None:
     assert is_strong(password)
 
 
@@ -22,7 +22,7 @@ def test_a_password_that_nobody_guesses_soon_is_strong(password: str) -> None:
     "password",
     ["", STRONG[: LENGTH_MIN - 1], LONG[: LENGTH_MAX + 1], "password", "12345678", "a" * 100],
 )
-def test_one_too_short_too_long_or_too_common_is_weak(password: str) -> None:
+def test_short_long_or_common_password_is_weak(password: str) -> None:
     assert not is_strong(password)
 
 
@@ -37,11 +37,11 @@ def test_hash_has_the_full_cost_and_verifies(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("unit", ["4@8({[<369!1|10$57+2%", "$@!5", "1", "qwerty", "aB3$", "ü"])
-def test_none_takes_long_to_judge(unit: str) -> None:
+def test_strength_is_computed_quickly(unit: str) -> None:
     with cpu_at_most(0.25):
         is_strong((unit * LENGTH_MAX)[:LENGTH_MAX])
 
 
-def test_signs_that_stand_for_letters_hide_no_common_password() -> None:
+def test_substituted_letters_do_not_hide_a_common_password() -> None:
     assert not is_strong("p@$$w0rd")
     assert is_strong("4@8({[<369!1|")

@@ -1,4 +1,4 @@
-"""Channels against people: who sees, reads, sends to, administers and fills which."""
+"""Channel permissions by role and group: see, read, send, administer and add subscribers."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,7 +32,7 @@ PEOPLE = ("cordelia", "iago", "prospero", "hamlet", "othello", "polonius")
 
 @dataclass(frozen=True)
 class Setup:
-    """A channel: its kind, its subscribers, and the group settings that are not the default."""
+    """A channel: its kind, its subscribers, and the group settings that differ from the default."""
 
     invite_only: bool = False
     is_web_public: bool = False
@@ -65,7 +65,7 @@ ADMINISTRATORS = {"cordelia", "iago"}
 
 
 def make(database: Database, cast: Cast, setup: Setup) -> int:
-    """The channel's id."""
+    """Create the channel and return its id."""
 
     def work(session: Session) -> int:
         def group(name: str) -> int:
@@ -106,8 +106,8 @@ def make(database: Database, cast: Cast, setup: Setup) -> int:
     return database.run(work)
 
 
-def who(database: Database, cast: Cast, channel_id: int, question: Any) -> set[str]:
-    """The people for whom `question(reader, actor, channel)` is true."""
+def allowed_people(database: Database, cast: Cast, channel_id: int, question: Any) -> set[str]:
+    """Return the people for whom `question(reader, actor, channel)` is true."""
     found = set()
     with database.reading() as reader:
         for person in PEOPLE:
@@ -143,7 +143,7 @@ def who(database: Database, cast: Cast, channel_id: int, question: Any) -> set[s
     ],
 )
 class TestAccess:
-    def test_content_and_metadata(
+    def test_content_and_metadata_access(
         self,
         chat_database: Database,
         cast: Cast,
@@ -152,10 +152,10 @@ class TestAccess:
         knowers: set[str],
     ) -> None:
         channel_id = make(chat_database, cast, setup)
-        assert who(chat_database, cast, channel_id, has_content_access) == readers
-        assert who(chat_database, cast, channel_id, has_metadata_access) == knowers
+        assert allowed_people(chat_database, cast, channel_id, has_content_access) == readers
+        assert allowed_people(chat_database, cast, channel_id, has_metadata_access) == knowers
 
-    def test_the_list_of_readable_channels_says_the_same(
+    def test_list_of_readable_channels_agrees(
         self,
         chat_database: Database,
         cast: Cast,
@@ -170,9 +170,9 @@ class TestAccess:
             assert ids in ([], [channel_id])
             return bool(ids)
 
-        assert who(chat_database, cast, channel_id, listed) == readers
+        assert allowed_people(chat_database, cast, channel_id, listed) == readers
 
-    def test_access_raises_for_the_others(
+    def test_access_raises_without_permission(
         self,
         chat_database: Database,
         cast: Cast,
@@ -198,9 +198,9 @@ class TestAccess:
             except InvalidChannelName:
                 return False
 
-        assert who(chat_database, cast, channel_id, by_id(True)) == readers
-        assert who(chat_database, cast, channel_id, by_id(False)) == knowers
-        assert who(chat_database, cast, channel_id, by_name) == readers
+        assert allowed_people(chat_database, cast, channel_id, by_id(True)) == readers
+        assert allowed_people(chat_database, cast, channel_id, by_id(False)) == knowers
+        assert allowed_people(chat_database, cast, channel_id, by_name) == readers
 
 
 @pytest.mark.parametrize(
@@ -215,14 +215,16 @@ class TestAccess:
         pytest.param(ARCHIVED, set(), id="archived"),
     ],
 )
-def test_who_may_send(chat_database: Database, cast: Cast, setup: Setup, senders: set[str]) -> None:
+def test_allowed_senders(
+    chat_database: Database, cast: Cast, setup: Setup, senders: set[str]
+) -> None:
     channel_id = make(chat_database, cast, setup)
-    assert who(chat_database, cast, channel_id, can_send_to_channel) == senders
+    assert allowed_people(chat_database, cast, channel_id, can_send_to_channel) == senders
 
 
 @pytest.mark.parametrize(("setup", "allowed"), [(SHARED, True), (PROTECTED, True), (
     OPEN_TO_OTHELLO, False), (SILENT_PRIVATE, False), (ANNOUNCEMENTS, False)])  # fmt: skip
-def test_a_bot_may_send_where_its_owner_may(
+def test_bot_may_send_where_its_owner_may(
     chat_database: Database, cast: Cast, setup: Setup, allowed: bool
 ) -> None:
     channel_id = make(chat_database, cast, setup)
@@ -268,7 +270,7 @@ def test_a_bot_may_send_where_its_owner_may(
         ),
     ],
 )
-def test_who_may_join_fill_empty_and_run_a_channel(
+def test_allowed_subscribers_adders_removers_and_administrators(
     chat_database: Database,
     cast: Cast,
     setup: Setup,
@@ -278,13 +280,13 @@ def test_who_may_join_fill_empty_and_run_a_channel(
     rulers: set[str],
 ) -> None:
     channel_id = make(chat_database, cast, setup)
-    assert who(chat_database, cast, channel_id, can_subscribe) == joiners
-    assert who(chat_database, cast, channel_id, can_add_subscribers) == adders
-    assert who(chat_database, cast, channel_id, can_remove_subscribers) == removers
-    assert who(chat_database, cast, channel_id, can_administer_channel) == rulers
+    assert allowed_people(chat_database, cast, channel_id, can_subscribe) == joiners
+    assert allowed_people(chat_database, cast, channel_id, can_add_subscribers) == adders
+    assert allowed_people(chat_database, cast, channel_id, can_remove_subscribers) == removers
+    assert allowed_people(chat_database, cast, channel_id, can_administer_channel) == rulers
 
 
-def test_the_organization_says_who_may_fill_channels(chat_database: Database, cast: Cast) -> None:
+def test_realm_setting_limits_who_may_add_subscribers(chat_database: Database, cast: Cast) -> None:
     channel_id = make(chat_database, cast, PUBLIC)
 
     def only_moderators(session: Session) -> None:
@@ -293,10 +295,10 @@ def test_the_organization_says_who_may_fill_channels(chat_database: Database, ca
 
     chat_database.run(only_moderators)
     allowed = {"prospero", *ADMINISTRATORS}
-    assert who(chat_database, cast, channel_id, can_add_subscribers) == allowed
+    assert allowed_people(chat_database, cast, channel_id, can_add_subscribers) == allowed
 
 
-def test_nothing_of_another_organization_is_found(chat_database: Database, cast: Cast) -> None:
+def test_channel_of_another_organization_is_not_found(chat_database: Database, cast: Cast) -> None:
     channel_id = make(chat_database, cast, WEB_PUBLIC)
     with chat_database.reading() as reader:
         hank = find_actor(reader, cast.hank.id)

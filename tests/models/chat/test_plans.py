@@ -1,6 +1,6 @@
-"""Lists of messages reach their rows in one way where one channel has nearly all messages.
+"""Message lists use the same index if one channel contains nearly all messages.
 
-The database has looked at them or has not.
+With and without statistics in the database.
 """
 
 from datetime import timedelta
@@ -28,7 +28,7 @@ BY_ID = "message(id)"
 def large(
     request: pytest.FixtureRequest, chat_database: Database, cast: Cast, clock: FrozenClock
 ) -> Database:
-    """A channel of nearly all messages, and one of ten."""
+    """A database with one channel of nearly all messages and one channel of ten."""
 
     def fill(session: Session) -> None:
         channels = [make_channel(session, cast, each) for each in ("large", "small")]
@@ -58,30 +58,32 @@ def large(
 
 
 def ways_of(database: Database, client: ChatClient, **parameters: Any) -> list[set[str]]:
-    """Of each statement that reads messages. Both indexes that begin with the channel count as one
-    where PostgreSQL has not looked at the rows: it takes the one or the other.
+    """Return the indexes of each statement that reads messages.
+
+    Both indexes that begin with the channel count as one if PostgreSQL has no statistics, because
+    it uses either.
     """
     asked = {"anchor": "newest", "num_before": 5, "num_after": 5, **parameters}
     with watching(database) as ways:
         answer = client.get("/messages", **asked)
     assert answer["messages"]
-    found = [{way for way in its if way.startswith("message(")} for its in ways.values()]
+    found = [{way for way in indexes if way.startswith("message(")} for indexes in ways.values()]
     if database.dialect == "postgresql" and "topic" not in str(parameters["narrow"]):
-        found = [{BY_CHANNEL if way == BY_TOPIC else way for way in its} for its in found]
-    read = [its for its in found if its]
+        found = [{BY_CHANNEL if way == BY_TOPIC else way for way in indexes} for indexes in found]
+    read = [indexes for indexes in found if indexes]
     assert read, "no statement read messages"
     return read
 
 
 @pytest.mark.parametrize("name", ["large", "small"])
-def test_a_channel(large: Database, chat: ChatClient, name: str) -> None:
+def test_channel_uses_its_index(large: Database, chat: ChatClient, name: str) -> None:
     narrow = [{"operator": "channel", "operand": name}]
     for ways in ways_of(large, chat, narrow=narrow):
         assert ways in ({BY_CHANNEL}, {BY_ID})
 
 
 @pytest.mark.parametrize("name", ["large", "small"])
-def test_a_topic(large: Database, chat: ChatClient, name: str) -> None:
+def test_topic_uses_its_index(large: Database, chat: ChatClient, name: str) -> None:
     narrow = [
         {"operator": "channel", "operand": name},
         {"operator": "topic", "operand": "topic 0" if name == "small" else "topic 7"},
@@ -90,7 +92,7 @@ def test_a_topic(large: Database, chat: ChatClient, name: str) -> None:
         assert ways in ({BY_TOPIC}, {BY_ID})
 
 
-def test_a_date(large: Database, chat: ChatClient, clock: FrozenClock) -> None:
+def test_date_uses_its_index(large: Database, chat: ChatClient, clock: FrozenClock) -> None:
     moment = (clock.now() - timedelta(minutes=100)).isoformat()
     narrow = [{"operator": "channel", "operand": "large"}]
     for ways in ways_of(large, chat, narrow=narrow, anchor="date", anchor_date=moment):

@@ -1,4 +1,4 @@
-"""Presence under many clients: no update is missed, and a report costs few statements."""
+"""Presence with many clients: no update is missed, and a report costs few statements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EACH = 10
 
 
 def reporting(member: Member, minute: int, held_s: float) -> Callable[[Session], None]:
-    """A unit of work that notes a report and is still open for a while."""
+    """Return a unit of work that stores a report and stays open for a while."""
 
     def work(session: Session) -> None:
         actor = find_actor(session, member.id)
@@ -37,7 +37,9 @@ def reporting(member: Member, minute: int, held_s: float) -> Callable[[Session],
     return work
 
 
-def test_who_asks_for_what_is_newer_misses_nothing(chat_database: Database, cast: Cast) -> None:
+def test_client_that_polls_for_newer_reports_misses_none(
+    chat_database: Database, cast: Cast
+) -> None:
     chance = random.Random(7)
     done = threading.Event()
     seen: dict[str, int] = {}
@@ -63,7 +65,7 @@ def test_who_asks_for_what_is_newer_misses_nothing(chat_database: Database, cast
 
     reader = threading.Thread(target=read)
     reader.start()
-    # On SQLite a pause holds up everybody: there is one writer at a time.
+    # On SQLite a pause delays all threads, because there is one writer at a time.
     longest = 0.002 if chat_database.dialect == "sqlite" else 0.04
     writers = [
         threading.Thread(
@@ -87,7 +89,7 @@ def test_who_asks_for_what_is_newer_misses_nothing(chat_database: Database, cast
 
 @contextmanager
 def counting() -> Iterator[list[str]]:
-    """The statements of every connection, without what begins and ends a transaction."""
+    """Yield the statements of every connection, except those that begin and end a transaction."""
     texts: list[str] = []
 
     def note(connection: object, cursor: object, statement: str, *_: object) -> None:
@@ -101,11 +103,13 @@ def counting() -> Iterator[list[str]]:
         event.remove(Engine, "before_cursor_execute", note)
 
 
-def test_a_report_costs_few_statements(
+def test_report_costs_few_statements(
     chat: ChatClient, chat_database: Database, clock: FrozenClock
 ) -> None:
-    """Who asks, when they were there, and who else was; twice as many where something is written,
-    which happens once a minute. Nobody is woken but by who comes back.
+    """A report reads the caller, its last presence and the presences of others.
+
+    About twice as many statements run if something is written, which happens once a minute. Clients
+    are notified only if the user returns.
     """
     lock = chat_database.dialect == "postgresql"
     chat.post("/users/me/presence", status="active", last_update_id=-1)

@@ -1,4 +1,4 @@
-"""What each type of custom profile field takes."""
+"""Valid values of each type of custom profile field."""
 
 import pytest
 
@@ -28,7 +28,7 @@ LINK_MAX = "https://acme.example/" + "x" * (LENGTHS[FieldType.LINK] - 21)
         (8, "they/them"),
     ],
 )
-def test_a_good_value_is_kept_as_it_is(type_: int, value: str) -> None:
+def test_valid_value_is_stored_unchanged(type_: int, value: str) -> None:
     assert check_text(FieldType(type_), "Field", CHOICES, value) == value
 
 
@@ -58,7 +58,7 @@ def test_a_good_value_is_kept_as_it_is(type_: int, value: str) -> None:
         (8, "x" * 51, "Field is too long (limit: 50 characters)"),
     ],
 )
-def test_another_is_refused_in_the_reference_s_words(
+def test_invalid_value_is_rejected_with_the_message_of_zulip(
     type_: int, value: str | list[int], problem: str
 ) -> None:
     with pytest.raises(ChatError) as refused:
@@ -66,6 +66,6 @@ def test_another_is_refused_in_the_reference_s_words(
     assert str(refused.value) == problem
 
 
-def test_a_dropdown_without_choices_takes_nothing() -> None:
+def test_dropdown_without_choices_rejects_every_value() -> None:
     with pytest.raises(ChatError):
         check_text(FieldType.DROPDOWN, "Field", "", "vim")

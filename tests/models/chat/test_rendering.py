@@ -1,4 +1,4 @@
-"""Rendering: what Markdown becomes, and that nothing it becomes can run a script."""
+"""Rendering of Markdown, and that the result cannot run a script."""
 
 import random
 import re
@@ -68,7 +68,7 @@ DELETED, ADDED = (re.compile(rf"{opening}[^<]*</span>") for opening in (GONE, IN
 
 
 class Inspector(HTMLParser):
-    """Fails at the first thing in a document that could do more than show text."""
+    """A parser that fails at the first element that could do more than show text."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag in TAGS, tag
@@ -91,7 +91,7 @@ class Inspector(HTMLParser):
 
 
 def inspect(markup: str) -> None:
-    """Raise unless the markup is inert, and the sanitiser has nothing left to do."""
+    """Raise unless the markup is inert and the sanitizer changes nothing."""
     parser = Inspector(convert_charrefs=True)
     parser.feed(markup)
     parser.close()
@@ -100,7 +100,7 @@ def inspect(markup: str) -> None:
 
 @pytest.fixture(autouse=True)
 def unspent_linkifiers() -> None:
-    """The linkifiers of a request have a budget of time; each test is a request."""
+    """Reset the time budget of linkifiers, which is per request: each test is one request."""
     NAMES.linkifiers._spent_s = 0.0
 
 
@@ -166,17 +166,17 @@ class TestMarkdown:
             (":nothing:", "<p>:nothing:</p>"),
         ],
     )
-    def test_becomes_html(self, text: str, markup: str) -> None:
+    def test_markdown_is_rendered(self, text: str, markup: str) -> None:
         assert html(text) == markup
         inspect(markup)
 
-    def test_each_emoji_of_the_table_is_one(self) -> None:
+    def test_each_emoji_of_the_table_is_rendered(self) -> None:
         assert len(EMOJI) > 7_000
         for name, code in EMOJI.items():
             assert f"emoji-{code}" in html(f":{name}:"), name
             assert all(int(point, 16) for point in code.split("-")), name
 
-    def test_deep_fences_end_as_code(self) -> None:
+    def test_deeply_nested_fences_are_code(self) -> None:
         text = "x"
         for depth in range(3, 40):
             text = f"{'`' * depth}spoiler\n{text}\n{'`' * depth}"
@@ -223,34 +223,36 @@ class TestMentions:
             ),
         ],
     )
-    def test_names_people(self, text: str, markup: str, users: set[int], groups: set[int]) -> None:
+    def test_people_are_mentioned(
+        self, text: str, markup: str, users: set[int], groups: set[int]
+    ) -> None:
         rendered = render(text, NAMES)
         assert rendered.html == f"<p>{markup}</p>"
         assert rendered.user_ids == set(users)
         assert rendered.group_ids == set(groups)
 
     @pytest.mark.parametrize("text", ["> @**Hamlet**", "```quote\n@**Hamlet**\n```"])
-    def test_is_silent_in_quotes(self, text: str) -> None:
+    def test_mention_in_a_quote_is_silent(self, text: str) -> None:
         rendered = render(text, NAMES)
         assert 'class="user-mention silent"' in rendered.html
         assert rendered.user_ids == set()
 
     @pytest.mark.parametrize("word", ["all", "everyone", "channel", "stream"])
-    def test_knows_channel_wildcards(self, word: str) -> None:
+    def test_channel_wildcards_are_mentions(self, word: str) -> None:
         rendered = render(f"@**{word}**", NAMES)
         assert rendered.mentions_channel
         assert not rendered.mentions_topic
         assert 'data-user-id="*"' in rendered.html
 
-    def test_knows_the_topic_wildcard(self) -> None:
+    def test_topic_wildcard_is_a_mention(self) -> None:
         rendered = render("@**topic**", NAMES)
         assert (rendered.mentions_channel, rendered.mentions_topic) == (False, True)
 
-    def test_says_which_group_its_author_may_not_mention(self) -> None:
+    def test_group_that_the_author_may_not_mention_is_reported(self) -> None:
         assert render("@*crew*", NAMES).refused_group == "crew"
         assert render("@_*crew*", NAMES).refused_group is None
 
-    def test_shows_a_name_with_signs_as_text(self) -> None:
+    def test_name_with_special_characters_is_shown_as_text(self) -> None:
         assert "&lt;b&gt;Bold&lt;/b&gt;" in html("@**<b>Bold</b>**")
 
 
@@ -277,23 +279,23 @@ class TestLinks:
             ),
         ],
     )
-    def test_are_found(self, text: str, address: str, shown: str) -> None:
+    def test_links_are_found(self, text: str, address: str, shown: str) -> None:
         markup = html(text)
         assert f'href="{address}"' in markup
         assert f">{shown}</a>" in markup
         inspect(markup)
 
-    def test_linkifiers_do_not_reach_into_words_or_links(self) -> None:
+    def test_linkifier_does_not_match_inside_words_or_links(self) -> None:
         assert "tracker" not in html("a#123 #123b `#123`")
         assert html("[#123](https://a.example)").count("href") == 1
 
-    def test_two_matches_may_share_the_sign_between_them(self) -> None:
+    def test_two_matches_may_share_the_character_between_them(self) -> None:
         assert html("#12 #13,#14").count("tracker.example") == 3
 
-    def test_a_linkifier_cannot_make_a_script(self) -> None:
+    def test_linkifier_cannot_create_a_script(self) -> None:
         assert "javascript" not in html("ev1il").lower().replace("ev1il", "")
 
-    def test_a_catastrophic_pattern_costs_nothing(self) -> None:
+    def test_catastrophic_pattern_is_cheap(self) -> None:
         names = Names(
             linkifiers=Linkifiers([Linkifier(r"(?P<a>(a+)+)\$", "https://a.example/{a}")])
         )
@@ -301,7 +303,7 @@ class TestLinks:
         with cpu_at_most(0.010):
             render("a" * 28, names)
 
-    def test_note_what_a_message_has(self) -> None:
+    def test_attributes_of_a_message_are_recorded(self) -> None:
         def has(text: str) -> tuple[bool, bool, bool]:
             rendered = render(text, NAMES)
             return rendered.has_link, rendered.has_image, rendered.has_attachment
@@ -311,33 +313,33 @@ class TestLinks:
         assert has("[x](https://a.example/b.png)") == (True, True, False)
         assert has("[x](/user_uploads/1/b.txt)") == (True, False, True)
 
-    def test_topics_have_them_too(self) -> None:
+    def test_links_in_topics_are_found(self) -> None:
         assert topic_links("fix #12", NAMES.linkifiers) == [
             {"text": "#12", "url": "https://tracker.example/12"}
         ]
 
     @pytest.mark.parametrize("template", ["javascript:alert({id})", "data:,{id}", "//x/{id}"])
-    def test_of_topics_lead_to_no_script_either(self, template: str) -> None:
+    def test_links_in_topics_cannot_run_a_script(self, template: str) -> None:
         old = Linkifier("JS(?P<id>[0-9]+)", template)
         assert topic_links("JS1", Linkifiers([old])) == []
         assert render("JS1", Names(linkifiers=Linkifiers([old]))).html == "<p>JS1</p>"
 
 
 class TestInjections:
-    def test_there_are_plenty(self) -> None:
+    def test_vectors_are_many(self) -> None:
         assert len(set(vectors())) >= 200
 
     @pytest.mark.parametrize("text", vectors())
-    def test_are_inert(self, text: str) -> None:
+    def test_injection_is_inert(self, text: str) -> None:
         inspect(html(text))
 
-    def test_are_inert_in_a_diff(self) -> None:
+    def test_injection_is_inert_in_a_diff(self) -> None:
         texts = vectors()
         for before, after in zip(texts, reversed(texts), strict=True):
             inspect(content_html_diff(html(before), html(after)))
 
     @pytest.mark.parametrize("text", vectors()[:60])
-    def test_the_sanitiser_alone_would_do(self, text: str) -> None:
+    def test_sanitizer_alone_makes_injections_inert(self, text: str) -> None:
         inspect(sanitise(text))
 
 
@@ -364,7 +366,7 @@ PIECES = [
 
 
 def document(seed: int) -> str:
-    """A heap of Markdown, the same for the same seed."""
+    """Return random Markdown, the same for the same seed."""
     pick = random.Random(seed)
     return "".join(
         pick.choice(PIECES) + pick.choice(("", "", " ")) for _ in range(pick.randint(1, 60))
@@ -373,7 +375,7 @@ def document(seed: int) -> str:
 
 class TestGeneratedDocuments:
     @pytest.mark.parametrize("seeds", [range(600), in_all(range(600, 4000))])
-    def test_render_and_differ_safely(self, seeds: range) -> None:
+    def test_document_renders_and_diffs_safely(self, seeds: range) -> None:
         before = html("")
         for seed in seeds:
             after = html(document(seed))
@@ -386,7 +388,7 @@ class TestGeneratedDocuments:
         ["[", "*a ", ">", "`a", "_a", "![", "[a](b", "~~a", "- ", "http://a ", "@**a", ":a", "&a",
          "|a", "a@", "\\", "<", "(", "#**a", "**a *b ", ")", "http://a/)", "](", "[]("],
     )  # fmt: skip
-    def test_long_repetitions_stay_quick(self, piece: str) -> None:
+    def test_long_repetition_is_rendered_quickly(self, piece: str) -> None:
         for text in ((piece * 10_000)[:10_000], f"http://a/{piece * 10_000}"[:10_000]):
             with cpu_at_most(2.0):
                 rendered = html(text)
@@ -402,25 +404,27 @@ class TestGeneratedDocuments:
         ],
         ids=["one wide", "many", "in quotes", "in a spoiler"],
     )
-    def test_tables_of_empty_cells_are_text(self, text: str) -> None:
+    def test_table_of_empty_cells_is_text(self, text: str) -> None:
         with cpu_at_most(0.5):
             markup = html(text[:10_000])
         assert len(markup) < 200_000
         assert "<td>" not in markup
 
-    def test_cells_that_somebody_wrote_are_a_table(self) -> None:
+    def test_cells_with_content_are_a_table(self) -> None:
         row = f"|{'a|' * 49}\n"
         text = row + f"|{'-|' * 49}\n" + row * 98
         assert html(text[:10_000]).count("<td>a</td>") > 4_500
 
-    def test_what_becomes_too_much_is_text_and_mentions_nobody(self) -> None:
+    def test_oversized_output_is_text_without_mentions(self) -> None:
         rendered = render("@**Othello** " + ":smile:" * 3_000, NAMES)
         assert rendered.html.startswith("<p>@**Othello** :smile:")
         assert not rendered.user_ids
 
     @pytest.mark.parametrize("every", [4, in_all(1)])
-    def test_no_highlighted_language_is_slow(self, every: int) -> None:
-        """The daily run gives each language some of the signs, and all together each sign."""
+    def test_every_highlighted_language_is_fast(self, every: int) -> None:
+        """The daily run gives each language some of the characters, and every character to some
+        language.
+        """
         signs = ("'", '"', "(", "{", "/*", "a", "a ", "\n", "$", '"\\', "a=")
         bodies = [(sign * HIGHLIGHT_MAX)[: HIGHLIGHT_MAX - 1] for sign in signs]
         for number, language in enumerate(sorted(LANGUAGES)):
@@ -456,10 +460,10 @@ class TestDiff:
             ),
         ],
     )
-    def test_marks_words(self, before: str, after: str, marked: str) -> None:
+    def test_changed_words_are_marked(self, before: str, after: str, marked: str) -> None:
         assert content_html_diff(before, after) == marked
 
-    def test_of_long_messages_is_quick(self) -> None:
+    def test_long_messages_are_compared_quickly(self) -> None:
         before = html(" ".join(f"a{n}" for n in range(2500)))
         after = html(" ".join(f"b{n}" for n in range(2500)))
         with cpu_at_most(2.0):
@@ -479,14 +483,14 @@ class TestDiff:
              " ".join(f"w{n}" for n in range(1700, 0, -1))),
         ],
     )  # fmt: skip
-    def test_of_repeated_words_is_as_quick(self, before: str, after: str) -> None:
+    def test_repeated_words_are_compared_quickly(self, before: str, after: str) -> None:
         with cpu_at_most(0.25):
             marked = content_html_diff(f"<p>{before}</p>", f"<p>{after}</p>")
         assert DELETED.sub("", marked).replace(INSERTED, "").replace("</span>", "") == (
             f"<p>{after}</p>"
         )
 
-    def test_says_all_that_was_deleted_and_inserted(self) -> None:
+    def test_all_deleted_and_inserted_words_are_reported(self) -> None:
         generator = random.Random(7)
         for _ in range(200):
             before, after = (
@@ -499,7 +503,7 @@ class TestDiff:
             assert sorted(old.split()) == sorted(before.split())
 
 
-def test_plain_text_has_the_words_only() -> None:
+def test_plain_text_contains_words_only() -> None:
     assert plain_text(html("**a** & `b`\n\n* c\n* d")).split() == ["a", "&", "b", "c", "d"]
 
 
@@ -509,12 +513,15 @@ class TestManyLinkifiers:
         for n in range(100)
     )
 
-    def test_all_of_them_in_their_order(self) -> None:
+    def test_links_are_in_the_order_of_the_text(self) -> None:
         found = find_links("see (b1-22), a0-7", Linkifiers(self.HUNDRED))
         assert [link.url for link in found] == ["https://1.example/22", "https://0.example/7"]
 
-    def test_slow_ones_take_a_bounded_time_in_a_request(self) -> None:
-        """Each search of one takes longer than thousands of usual ones; RE2 has no way back."""
+    def test_slow_patterns_have_a_time_limit_per_request(self) -> None:
+        """Each search with a slow pattern takes longer than thousands of usual ones.
+
+        RE2 cannot backtrack.
+        """
         slow = Linkifiers(
             Linkifier(rf"(?:[a-q{n}]?){{150}}(?:[a-p]?){{150}}x", f"/{n}") for n in range(100)
         )
@@ -527,9 +534,11 @@ class TestManyLinkifiers:
         assert sum(spent_s) < 5 * MAX_SEARCH_S
         assert spent_s[2] < MAX_SEARCH_S / 5  # the time was spent
         after = Linkifiers([*slow, self.HUNDRED[0]])
-        assert find_links("a0-7", after) != []  # another request has its own
+        assert find_links("a0-7", after) != []  # another request has its own budget
 
-    def test_none_is_tried_once_the_time_is_spent(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_no_pattern_is_tried_after_the_time_limit(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """A table has thousands of runs of text."""
         looked = []
 
@@ -539,7 +548,7 @@ class TestManyLinkifiers:
                     looked.append(linkifier)
                     yield linkifier
 
-        clock = count()  # each look at it takes a second
+        clock = count()  # each reading advances it by a second
         monkeypatch.setattr(links, "thread_time", lambda: float(next(clock)))
         watched = Watched(self.HUNDRED)
         find_links("b1-22", watched)
@@ -547,8 +556,8 @@ class TestManyLinkifiers:
         find_links("a0-7", watched)
         assert 0 < before == len(looked)
 
-    def test_usual_ones_all_work_when_first_used(self) -> None:
-        """As many as an organization may have, none compiled before."""
+    def test_usual_patterns_all_work_at_first_use(self) -> None:
+        """The maximum number of an organization, none of them compiled before."""
         fresh = Linkifiers(
             Linkifier(rf"{chr(97 + n % 26)}{n}=(?P<id>[0-9]+)", f"https://{n}.example/{{id}}")
             for n in range(250)
@@ -556,7 +565,7 @@ class TestManyLinkifiers:
         (found,) = find_links("see p249=7", fresh)
         assert found.url == "https://249.example/7"
 
-    def test_what_is_made_of_matches_counts(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_time_spent_on_matches_counts(self, monkeypatch: pytest.MonkeyPatch) -> None:
         hundred = Linkifiers(self.HUNDRED)
         now = 0.0
         monkeypatch.setattr(links, "thread_time", lambda: now)
@@ -567,23 +576,23 @@ class TestManyLinkifiers:
         assert matched == 3  # two of the first, one of the second
         assert find_links("d3-1", hundred) == []
 
-    def test_twenty_in_one_run_of_text(self) -> None:
+    def test_twenty_patterns_match_in_one_text(self) -> None:
         text = " ".join(f"{chr(97 + n % 26)}{n}-1" for n in range(100))
         for linkifier in self.HUNDRED[:20]:
-            find_links(text, Linkifiers([linkifier]))  # compiled, which counts as time once
+            find_links(text, Linkifiers([linkifier]))  # compile it, which counts once
         found = find_links(text, Linkifiers(self.HUNDRED))
         assert [link.url for link in found] == [f"https://{n}.example/1" for n in range(20)]
 
-    def test_a_pattern_that_nobody_knows_disturbs_no_other(self) -> None:
+    def test_invalid_pattern_does_not_affect_others(self) -> None:
         known = Linkifiers([Linkifier("(", "https://a.example"), self.HUNDRED[0]])
         (found,) = find_links("a0-7", known)
         assert found.url == "https://0.example/7"
 
-    def test_two_hundred_links_in_one_run_of_text(self) -> None:
+    def test_number_of_links_in_one_text_is_limited(self) -> None:
         text = " ".join(f"http://a.example/{n} a0-{n}" for n in range(1000))
         assert len(find_links(text, Linkifiers(self.HUNDRED))) == MAX_LINKS
 
-    def test_the_first_of_two_that_overlap(self) -> None:
+    def test_first_of_two_overlapping_matches_is_used(self) -> None:
         both = Linkifiers(
             [Linkifier("b-(?P<n>[0-9])", "/b/{n}"), Linkifier("a b-(?P<n>[0-9])", "/ab/{n}")]
         )

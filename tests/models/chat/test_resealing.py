@@ -1,4 +1,6 @@
-"""Another secret: nothing sealed is lost, no API key changes before its time."""
+"""Rotation of the secret: sealed values stay readable, and API keys change only when the old secret
+is removed.
+"""
 
 from sqlalchemy import select
 
@@ -17,7 +19,7 @@ NEW = b"another secret of the chat tests, of 32 bytes"
 BOTH, AFTER = Vault(NEW, SECRET), Vault(NEW)
 
 
-def test_every_sealed_column_is_known() -> None:
+def test_every_sealed_column_is_resealed() -> None:
     named = {
         column
         for table in ChatBase.metadata.sorted_tables
@@ -35,7 +37,7 @@ def reseal(database: Database) -> list[tuple[int, int]]:
     return done
 
 
-def test_what_was_sealed_opens_before_and_after(
+def test_sealed_value_opens_before_and_after_resealing(
     chat_database: Database, cast: Cast, clock: FrozenClock
 ) -> None:
     now = clock.now()
@@ -72,7 +74,7 @@ def test_what_was_sealed_opens_before_and_after(
         assert reader.execute(plain).scalars().all() == ["link"]
 
 
-def test_keys_stay_while_the_previous_secret_is_known() -> None:
+def test_api_keys_are_unchanged_with_the_previous_secret() -> None:
     user = User()
     key = KEYS.renew(user)
     assert KeyMaker(NEW, SECRET).key_of(user) == key

@@ -1,4 +1,4 @@
-"""Search: words of all languages; both databases find what the rule in words.py says."""
+"""Full-text search: words in all languages; both databases follow the rule in words.py."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -63,11 +63,11 @@ WORDS = (
         ("a" * 64 + "s", ("a" * 64 + "s",)),
     ],
 )
-def test_words_of_one_stem_are_the_same_word(stem: str, words: tuple[str, ...]) -> None:
+def test_words_with_one_stem_are_equal(stem: str, words: tuple[str, ...]) -> None:
     assert {stem_of(word) for word in words} == {stem}
 
 
-def test_threads_stem_at_the_same_time() -> None:
+def test_stemming_is_thread_safe() -> None:
     words = [f"{beginning}ingly" for beginning in map("".join, permutations("abcdefg", 5))]
     stem_of.cache_clear()
     alone = [stem_of(word) for word in words]
@@ -92,7 +92,7 @@ def test_threads_stem_at_the_same_time() -> None:
         ("🎉 !?", []),
     ],
 )
-def test_words_of_a_text(text: str, words: list[str]) -> None:
+def test_text_is_split_into_words(text: str, words: list[str]) -> None:
     assert index_words(text) == words
 
 
@@ -110,7 +110,7 @@ ASCII = "".join(map(chr, range(128)))
         " ",
     ],
 )
-def test_ascii_has_the_words_that_it_has_in_other_texts(text: str) -> None:
+def test_ascii_text_has_the_same_words_as_other_texts(text: str) -> None:
     assert [*index_words(text), "ж"][:MAX_INDEXED] == index_words(f"{text} ж")
 
 
@@ -125,7 +125,7 @@ def test_ascii_has_the_words_that_it_has_in_other_texts(text: str) -> None:
         ('"" !? 🎉', []),
     ],
 )
-def test_parts_of_a_query(query: str, parts: list[Part]) -> None:
+def test_query_is_split_into_parts(query: str, parts: list[Part]) -> None:
     assert parse_query(query) == parts
 
 
@@ -135,7 +135,9 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def holds(words: Sequence[str], part: Part) -> bool:
-    """The rule: these words, one after the other; of the last one perhaps the beginning alone."""
+    """Return whether the words follow each other in the text; the last may be a prefix if the part
+    is open.
+    """
     wanted, count = part.words, len(part.words)
     for start in range(len(words) - count + 1):
         *firsts, last = words[start : start + count]
@@ -158,7 +160,7 @@ def expected(messages: dict[int, tuple[str, str]], queries: Sequence[str]) -> se
     }
 
 
-def test_a_database_finds_what_the_rule_says(chat_database: Database) -> None:
+def test_database_finds_the_expected_messages(chat_database: Database) -> None:
     chance = Random(7)
 
     def text(most: int) -> str:
@@ -192,7 +194,7 @@ def looked_up(reader: Db, finds: search.SearchResults) -> list[int]:
     return [message_id for (message_id,) in query.all(reader, {"found": finds.value})]
 
 
-def test_a_text_is_indexed_anew(chat_database: Database) -> None:
+def test_changed_text_is_reindexed(chat_database: Database) -> None:
     for text in ("first", "second"):
         chat_database.run(lambda s, text=text: search.index_messages(s, [(1, "", text)]))  # type: ignore[misc]
     with chat_database.reading() as reader:
@@ -200,7 +202,7 @@ def test_a_text_is_indexed_anew(chat_database: Database) -> None:
             assert looked_up(reader, search.find_all(reader, [parse_query(word)])) == ids
 
 
-def test_the_longest_words_and_texts_fit(chat_database: Database) -> None:
+def test_longest_words_and_texts_are_indexed(chat_database: Database) -> None:
     texts = ("x" * 10_000, "\u0e01" + "\u0e48" * 9_999, "東" * 10_000, "a " * 5_000, "🎉é" * 5_000)
     numbered = [(n, text[:60], text) for n, text in enumerate(texts, 1)]
     chat_database.run(lambda s: search.index_messages(s, numbered))
@@ -218,7 +220,7 @@ def test_the_longest_words_and_texts_fit(chat_database: Database) -> None:
         ('"to be"', "<p>To be</p>", "<p>[To] [be]</p>"),
     ],
 )
-def test_marks(query: str, content: str, marked: str) -> None:
+def test_matches_are_highlighted(query: str, content: str, marked: str) -> None:
     message = {"content": content, "subject": "", "content_type": "text/html"}
     mark_matches([message], [parse_query(query)])
     shown = message["match_content"].replace('<span class="highlight">', "[")

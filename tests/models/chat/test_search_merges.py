@@ -1,5 +1,5 @@
-"""The index of SQLite is merged in small steps, and is merged: neither do few messages pay for
-many, nor do segments gather.
+"""SQLite's search index is merged in small steps: no message pays for a large merge, and segments
+do not accumulate.
 """
 
 import os
@@ -19,7 +19,7 @@ PAGE = 4096
 BEFORE = 12_000
 SENT = 700
 MAX_PAGES = 150
-"""That one message adds to the log; merging by itself, FTS5 adds more than 400 at once."""
+"""Maximum number of log pages for one message. FTS5's automatic merge writes more than 400."""
 
 
 def words(rough: Random) -> str:
@@ -32,8 +32,9 @@ def url(tmp_path: Path) -> Iterator[str]:
 
 
 def pages_of_each(database: Database, log: Path, first: int, texts: list[str]) -> list[int]:
-    """How many pages the log got for each message, sent one by one. The log is begun anew for each
-    by a checkpoint.
+    """Return the number of log pages that each message writes, sent one by one.
+
+    A checkpoint restarts the log before each message.
     """
     found = []
     with closing(sqlite3.connect(log.with_name("chat.db"), isolation_level=None)) as other:
@@ -55,7 +56,7 @@ def segments(path: Path) -> int:
         )
 
 
-def test_no_message_pays_for_many(url: str, tmp_path: Path) -> None:
+def test_cost_of_one_message_is_limited(url: str, tmp_path: Path) -> None:
     migrate.upgrade(url, "chat")
     rough = Random(6)
     with closing(Database(url)) as database:
@@ -68,7 +69,7 @@ def test_no_message_pays_for_many(url: str, tmp_path: Path) -> None:
     assert segments(tmp_path / "chat.db") <= 24
 
 
-def test_long_texts_pay_for_themselves(url: str, tmp_path: Path) -> None:
+def test_long_texts_merge_their_own_segments(url: str, tmp_path: Path) -> None:
     migrate.upgrade(url, "chat")
     rough = Random(7)
     texts = [" ".join(words(rough) for _ in range(100)) for _ in range(100)]

@@ -1,4 +1,4 @@
-"""What people read of the payloads that products post to a Slack incoming webhook."""
+"""Text that users read of payloads that products send to a Slack incoming webhook."""
 
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ ASKED = Asked(
 
 
 @pytest.mark.parametrize("product", CORPUS)
-def test_payload_shows_what_its_product_means(product: str) -> None:
+def test_payload_text_is_rendered(product: str) -> None:
     case = CORPUS[product]
     slack = INTEGRATIONS["slack_incoming"]
     (post,) = find_posts(slack, case["payload"], ASKED, only=None, exclude=None)
@@ -48,11 +48,11 @@ def test_payload_shows_what_its_product_means(product: str) -> None:
         ("```x```\n- y", "\n```\nx\n```\n\n&#45; y"),
     ],
 )
-def test_signs_have_an_effect_where_slack_gives_them_one(written: str, shown: str) -> None:
+def test_signs_are_markup_only_where_slack_treats_them_so(written: str, shown: str) -> None:
     assert to_markdown(written) == shown
 
 
-def test_payload_that_is_nested_too_deeply_is_refused() -> None:
+def test_deeply_nested_payload_is_rejected() -> None:
     payload: dict[str, Json] = {"type": "unknown", "text": {"type": "mrkdwn", "text": "deep"}}
     for _ in range(900):
         payload = {"type": "unknown", "inner": [payload]}

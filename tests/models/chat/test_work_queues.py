@@ -1,4 +1,4 @@
-"""Work that is due is found by its index, and a claim that has ended changes nothing."""
+"""Due work is found by its index, and an ended claim changes nothing."""
 
 from datetime import timedelta
 from functools import partial
@@ -26,22 +26,22 @@ LEASE = timedelta(minutes=1)
 
 
 @pytest.mark.parametrize("name", QUEUES)
-def test_what_is_due_is_found_by_its_index(
+def test_due_work_is_found_by_its_index(
     name: str, chat_database: Database, clock: FrozenClock
 ) -> None:
-    its: WorkQueue = QUEUES[name]
+    work_queue: WorkQueue = QUEUES[name]
 
     def look(session: Session) -> None:
         if chat_database.dialect == "postgresql":
             session.execute(text("SET LOCAL enable_seqscan = off"))  # the table is empty
-        session.execute(its._any, {"at": clock.now()})
-        session.execute(its.first, {"at": clock.now()})
+        session.execute(work_queue._any, {"at": clock.now()})
+        session.execute(work_queue.first, {"at": clock.now()})
 
     with watching(chat_database) as ways:
         chat_database.run(look)
     found = [way for statement, way in ways.items() if name in statement]
     assert len(found) == 2
-    # SQLite takes the other index for mail: few are pending.
+    # SQLite uses the other index for mail, because few are pending.
     assert set().union(*found) <= {f"{name}(next_try_at, id)", "outbox(state, closed_at)"}
 
 
@@ -64,12 +64,10 @@ class TestClaims:
         )
         return taken
 
-    def test_one_that_has_ended_changes_nothing(
-        self, chat_database: Database, clock: FrozenClock
-    ) -> None:
+    def test_ended_claim_changes_nothing(self, chat_database: Database, clock: FrozenClock) -> None:
         first = self.take(chat_database, clock)
         assert first is not None
-        assert self.take(chat_database, clock) is None, "it is somebody's"
+        assert self.take(chat_database, clock) is None, "it has another claim"
         clock.advance(seconds=61)
         second = self.take(chat_database, clock)
         assert second is not None
@@ -83,7 +81,7 @@ class TestClaims:
         with chat_database.reading() as reader:
             assert reader.execute(select(outbox.OUTBOX.c.failure)).scalar_one() == "attempt 2"
 
-    def test_one_that_is_released_counts_for_nothing(
+    def test_released_claim_is_not_counted(
         self, chat_database: Database, clock: FrozenClock
     ) -> None:
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""The table of what becomes of Zulip's fields, against exports, the converter and our archive."""
+"""The table of Zulip's fields, compared with exports, the converter and our archive."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ BESIDE_THE_ARCHIVE = {"user.password_hash"}
 COLUMNS = {f"{part.name}.{column}" for part in PARTS for column in part.columns}
 
 
-def test_it_has_every_table() -> None:
+def test_table_lists_every_zulip_table() -> None:
     assert zulip_tables().keys() == SCHEMAS.keys()
     assert tuple(VERSIONS) == RELEASES
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_it_has_every_field_that_a_release_writes(release: int) -> None:
+def test_table_lists_every_field_of_a_release(release: int) -> None:
     export = make_acme(release)
     for name, table in zulip_tables().items():
         written = set(export.fields(name)) if name in export.tables else set()
@@ -45,7 +45,7 @@ def test_every_field_is_in_the_fixtures() -> None:
         assert table.fields == seen[name], name
 
 
-def test_a_field_has_one_place() -> None:
+def test_field_is_listed_once() -> None:
     for name, table in zulip_tables().items():
         count = len(table.taken) + len(table.derived) + len(table.dropped)
         assert count == len(table.fields), name
@@ -53,12 +53,12 @@ def test_a_field_has_one_place() -> None:
         assert all(table.first.get(each, 9) <= last for each, last in table.last.items()), name
 
 
-def test_what_is_taken_is_in_our_archive() -> None:
+def test_converted_fields_are_in_our_archive() -> None:
     for table in zulip_tables().values():
         assert set(table.taken.values()) <= COLUMNS | BESIDE_THE_ARCHIVE, table.name
 
 
-def test_every_column_of_ours_has_one_place() -> None:
+def test_every_column_of_ours_is_listed_once() -> None:
     taken = {to for table in zulip_tables().values() for to in table.taken.values()}
     others: list[str] = []
     for file, reasons in (each for both in without_field() for each in both.items()):
@@ -71,13 +71,13 @@ def test_every_column_of_ours_has_one_place() -> None:
         assert (name in taken) + others.count(name) + (name in keys) == 1, name
 
 
-def test_every_setting_is_taken() -> None:
+def test_every_setting_is_converted() -> None:
     taken = zulip_tables()["zerver_userprofile"].taken
     assert {f"user_settings.{name}" for name in SETTINGS} <= set(taken.values())
 
 
 class Watched(dict[str, Any]):
-    """A row that knows which of its fields were asked for."""
+    """A row that records which of its fields were read."""
 
     def __init__(self, values: Any, asked: set[str]) -> None:
         super().__init__(values)
@@ -115,7 +115,7 @@ class SomeFiles:
         return True
 
 
-def test_what_is_taken_is_asked_for_and_nothing_that_is_dropped(tmp_path: Path) -> None:
+def test_converted_fields_are_read_and_dropped_fields_are_not(tmp_path: Path) -> None:
     asked: dict[str, set[str]] = defaultdict(set)
     for release in RELEASES:
         folder = tmp_path / str(release)
@@ -128,7 +128,7 @@ def test_what_is_taken_is_asked_for_and_nothing_that_is_dropped(tmp_path: Path) 
                 pass
         for name, fields in source.asked.items():
             asked[name] |= fields
-    # The same rows, of people who cannot sign in.
+    # The same rows, for users who cannot sign in.
     asked["zerver_userprofile_mirrordummy"] |= asked["zerver_userprofile"]
     lists = {name for name in zulip_tables() if "/" in name}
     for name in zulip_tables().keys() - lists:
@@ -137,15 +137,15 @@ def test_what_is_taken_is_asked_for_and_nothing_that_is_dropped(tmp_path: Path) 
         assert not asked[name] & table.dropped.keys(), name
 
 
-def test_losses_name_what_is_dropped() -> None:
+def test_losses_name_the_dropped_fields() -> None:
     named = {(table, field) for table, _, fields in losses() for field in fields}
     assert named == {
         (name, field) for name, table in zulip_tables().items() for field in table.dropped
     }
 
 
-def test_the_page_lists_what_is_dropped() -> None:
-    """Run this test, and paste what it expects."""
+def test_page_lists_the_dropped_fields() -> None:
+    """If it fails, paste the expected lines into the page."""
     tables: dict[str, list[str]] = defaultdict(list)
     for table, why, _ in losses():
         tables[why].append(f"`{table}`")

@@ -1,4 +1,4 @@
-"""A payment database in which one merchant has nearly all rows, and others a few."""
+"""A payment database in which one merchant owns nearly all rows."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from tests.support.payment.factories import ADA_XPUB, CHAIN_ID, PAYER, TOKEN, ma
 
 INVOICES = 6_000
 OPEN = 30
-"""Invoices of the crowd that are unpaid and watched."""
+"""Number of unpaid and watched invoices."""
 LARGE_ORDER = "order-with-many-attempts"
 ATTEMPTS = 2_000
 ENDPOINT = "00000000-0000-4000-8000-0000000000e0"
@@ -23,12 +23,12 @@ OTHER_ENDPOINT = "00000000-0000-4000-8000-0000000000e1"
 DUE = 1_500
 CHECKPOINT = 10_000
 INVOICE = str(UUID(int=0))
-"""One with many payments and events."""
+"""An invoice with many payments and events."""
 OTHER_INVOICE = str(UUID(int=INVOICES + 1))
 
 
 def fill(database: Database, ada: str, ben: str, now: datetime) -> None:
-    """Nearly everything is Ada's."""
+    """Insert rows of which nearly all are Ada's."""
     database.run(lambda session: _write(session.connection(), ada, ben, now))
 
 

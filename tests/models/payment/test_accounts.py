@@ -1,7 +1,7 @@
-"""Every atom is accounted for by events alone: each state of an invoice x all that can happen.
+"""Events alone account for every atom: each state of an invoice with each possible step.
 
-The states and what leads to them come from the life cycle (`stories`); the merchant here reads
-events and nothing else.
+The states and the steps to them come from the life cycle (`stories`). The merchant here reads only
+events.
 """
 
 from collections import Counter
@@ -22,11 +22,13 @@ from tests.support.payment.states import STATES
 from tests.support.payment.stories import EXPIRY, START, STEPS, State, Story, find_stories
 
 AddressedEvent = Mapping[str, Any]
-"""One event: its type, its data."""
+"""Type and data of one event."""
 
 
 class Stage:
-    """Plays a story on a database: what the watcher would write, settled after each step."""
+    """Plays a story on a database: writes what the watcher would write, and settles after each
+    step.
+    """
 
     def __init__(self, database: Database, merchant: Merchant) -> None:
         self.story = Story()
@@ -105,9 +107,7 @@ class Stage:
 
 
 def account(told: list[AddressedEvent]) -> Counter[tuple[str, str, int]]:
-    """What a merchant has of each transfer, who adds what was received and takes off what was
-    reorged.
-    """
+    """Return the merchant's balance of each transfer: received amounts minus reorganized ones."""
     held: Counter[tuple[str, str, int]] = Counter()
     for event in told:
         if event["type"] in ("invoice.payment_received", "invoice.payment_reorged"):
@@ -145,8 +145,8 @@ def test_events_alone_reproduce_the_sums(database: Database, ada: Merchant, stat
 
 
 class TestOneSettlement:
-    def test_has_its_events_in_a_fixed_order(self, database: Database, ada: Merchant) -> None:
-        """What counts no more, what counts now, what the invoice has become."""
+    def test_events_have_a_fixed_order(self, database: Database, ada: Merchant) -> None:
+        """Dropped payments come first, then new payments, then the change of the invoice."""
         stage = Stage(database, ada)
         stage.play("all")
         stage.play("confirmations")
@@ -164,16 +164,18 @@ class TestOneSettlement:
         ]
         assert {orjson.dumps(event["invoice"]) for event in told} == {
             orjson.dumps(told[0]["invoice"])
-        }, "all of them show the invoice after the change"
+        }, "every event shows the invoice after the change"
 
-    def test_of_nothing_new_has_none(self, database: Database, ada: Merchant) -> None:
+    def test_settlement_without_change_has_no_events(
+        self, database: Database, ada: Merchant
+    ) -> None:
         stage = Stage(database, ada)
         stage.play("all")
         before = len(stage.told())
         stage.play("the chain's time goes back")
         assert len(stage.told()) == before
 
-    def test_tells_of_a_payment_that_moves_though_the_sums_stay(
+    def test_moved_payment_is_reported_with_unchanged_sums(
         self, database: Database, ada: Merchant
     ) -> None:
         stage = Stage(database, ada)
@@ -184,7 +186,7 @@ class TestOneSettlement:
         assert kinds == ["invoice.payment_reorged", "invoice.payment_received"]
 
 
-def test_an_event_has_a_bound_however_many_payments_there_are(
+def test_event_size_is_limited_with_many_payments(
     database: Database, ada: Merchant, now: datetime
 ) -> None:
     invoice = database.run(lambda session: make_invoice(session, ada, now=now))
@@ -211,7 +213,7 @@ def test_an_event_has_a_bound_however_many_payments_there_are(
     assert told[-1]["invoice"]["status"] == "paid"
 
 
-def test_what_is_settled_for_the_first_time_is_told_once(
+def test_first_settlement_is_reported_once(
     database: Database, ada: Merchant, now: datetime
 ) -> None:
     """The second settlement finds no change."""

@@ -1,6 +1,6 @@
-"""Deposit addresses, beside the vectors of BIP-32 and another library's derivations.
+"""Deposit addresses, compared with the vectors of BIP-32 and with another library.
 
-eth-account derives private keys, with arithmetic of its own.
+eth-account derives private keys with an independent implementation.
 """
 
 import hmac
@@ -92,7 +92,7 @@ def _node(xpub: str) -> Node:
 
 
 def _account(seed: bytes, number: int) -> str:
-    """The xpub of `m/44'/60'/number'`."""
+    """Return the xpub of `m/44'/60'/number'`."""
     digest = hmac.digest(b"Bitcoin seed", seed, "sha512")
     key, chain_code = digest[:32], digest[32:]
     for index in (44, 60, number):
@@ -105,7 +105,7 @@ def _account(seed: bytes, number: int) -> str:
 
 
 def _changed(place: int, value: bytes) -> str:
-    """Ada's key with other bytes there, and the checksum that goes with them."""
+    """Return Ada's key with other bytes at an offset and the matching checksum."""
     raw = bytearray(b58decode_check(ADA_XPUB))
     raw[place : place + len(value)] = value
     return b58encode_check(bytes(raw)).decode()
@@ -122,7 +122,7 @@ def _not_hardened() -> str:
 class TestDeriveDepositAddress:
     @pytest.mark.parametrize("index", [0, 1, 2, 19, 1000, 2**31 - 1])
     @pytest.mark.parametrize(("account", "xpub"), [(0, ADA_XPUB), (1, BEN_XPUB)])
-    def test_is_the_address_the_owners_wallet_shows(
+    def test_address_is_the_one_in_the_owners_wallet(
         self, account: int, xpub: str, index: int
     ) -> None:
         Account.enable_unaudited_hdwallet_features()
@@ -132,7 +132,7 @@ class TestDeriveDepositAddress:
         assert write_derivation_path(xpub, index) == path
 
     @pytest.mark.parametrize("seed", range(20))
-    def test_is_the_address_that_a_library_derives(self, seed: int) -> None:
+    def test_address_is_the_one_of_another_library(self, seed: int) -> None:
         secret = sha256(seed.to_bytes(4, "big")).digest()
         xpub = _account(secret, seed)
         for index in (0, 7, 2**31 - 1 - seed):
@@ -140,24 +140,24 @@ class TestDeriveDepositAddress:
             assert derive_deposit_address(xpub, index) == Account.from_key(key).address
 
     @pytest.mark.parametrize("step", STEPS)
-    def test_derives_as_the_vectors_of_bip_32(self, step: str) -> None:
+    def test_derivation_matches_the_vectors_of_bip_32(self, step: str) -> None:
         parent, index, child = STEPS[step]
         point, chain_code = _node(parent).derive(index)
         assert (point, chain_code) == (_node(child).point, _node(child).chain_code)
 
-    def test_gives_the_cast_their_addresses(self) -> None:
+    def test_cast_has_known_addresses(self) -> None:
         assert tuple(derive_deposit_address(ADA_XPUB, n) for n in range(3)) == ADA_DEPOSITS
 
 
 class TestCheckXpub:
-    def test_takes_an_account_level_key(self) -> None:
+    def test_account_level_key_is_accepted(self) -> None:
         check_xpub(ADA_XPUB)
 
     @pytest.mark.parametrize(
         "key",
         [ADA_XPRV, f" {ADA_XPRV}", ADA_XPRV[:-4], "xprv-anything", "tprv8ZgxMBicQ", "ZPRV123"],
     )
-    def test_refuses_private_keys_by_their_look_alone(self, key: str) -> None:
+    def test_private_key_is_rejected_by_its_prefix(self, key: str) -> None:
         with pytest.raises(PrivateKeyRefused):
             check_xpub(key)
 
@@ -180,13 +180,13 @@ class TestCheckXpub:
             pytest.param(ADA_DEPOSITS[0], id="an address"),
         ],
     )
-    def test_refuses_anything_but_an_account_level_public_key(self, key: str) -> None:
+    def test_any_other_key_is_rejected(self, key: str) -> None:
         with pytest.raises(InvalidXpub) as caught:
             check_xpub(key)
         assert not isinstance(caught.value, PrivateKeyRefused)
 
     @pytest.mark.parametrize("key", [ADA_XPRV, ADA_XPRV[:-1] + "x", ROOT])
-    def test_never_repeats_the_key(self, key: str) -> None:
+    def test_error_does_not_repeat_the_key(self, key: str) -> None:
         with pytest.raises(InvalidXpub) as caught:
             check_xpub(key)
         told = f"{caught.value!s} {caught.value!r} {caught.value.__cause__!r}"
@@ -198,12 +198,12 @@ class TestParseTokenAddress:
     TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 
     @pytest.mark.parametrize("text", [TOKEN, TOKEN.lower()])
-    def test_spells_it_as_eip_55(self, text: str) -> None:
+    def test_address_is_returned_with_eip_55_checksum(self, text: str) -> None:
         assert parse_token_address(text) == self.TOKEN
 
     @pytest.mark.parametrize(
         "text", ["", "0x", TOKEN[2:], TOKEN[:-1], TOKEN + "0", TOKEN[:-1] + "A", "0x" + "g" * 40]
     )
-    def test_refuses_what_is_no_address_or_has_a_wrong_checksum(self, text: str) -> None:
+    def test_invalid_address_or_checksum_is_rejected(self, text: str) -> None:
         with pytest.raises(InvalidMethod):
             parse_token_address(text)

@@ -1,4 +1,4 @@
-"""What the page behind a token shows."""
+"""Contents of the checkout page for a token."""
 
 from datetime import datetime, timedelta
 
@@ -38,7 +38,7 @@ def open_session(database: Database, merchant: Merchant, invoice_id: str, now: d
 
 
 class TestFindCheckout:
-    def test_shows_everything_the_page_needs(
+    def test_checkout_has_all_fields_of_the_page(
         self, database: Database, invoice: InvoiceView, token: str, now: datetime
     ) -> None:
         deposit = ADA_DEPOSITS[0]
@@ -71,7 +71,7 @@ class TestFindCheckout:
             now=now,
         )
 
-    def test_counts_the_confirmations_of_the_youngest_payment(
+    def test_confirmations_are_those_of_the_youngest_payment(
         self, database: Database, invoice: InvoiceView, token: str, now: datetime
     ) -> None:
         pay(database, invoice.id, at=now, amount=1, block_number=100)
@@ -81,7 +81,7 @@ class TestFindCheckout:
         assert view is not None
         assert (view.confirmations, view.amount_paid, view.exception) == (2, 2, "partial")
 
-    def test_still_shows_a_session_that_is_over_and_says_so(
+    def test_ended_session_is_shown_as_ended(
         self, database: Database, token: str, now: datetime
     ) -> None:
         later = now + timedelta(hours=1)
@@ -90,7 +90,7 @@ class TestFindCheckout:
         assert view is not None
         assert (view.status, view.now > view.session_expires_at) == ("expired", True)
 
-    def test_finds_nothing_for_an_altered_token(
+    def test_altered_token_is_not_found(
         self, database: Database, token: str, now: datetime
     ) -> None:
         altered = [
@@ -105,14 +105,14 @@ class TestFindCheckout:
         with database.reading() as connection:
             assert [find_checkout(connection, each, now) for each in altered] == [None] * 7
 
-    def test_the_token_is_not_in_the_database(self, database: Database, token: str) -> None:
+    def test_token_is_not_in_the_database(self, database: Database, token: str) -> None:
         with database.reading() as connection:
             row = connection.execute(text("SELECT * FROM checkout_session")).one()
         assert token not in str(row)
 
 
 class TestCreateCheckoutSession:
-    def test_refuses_what_is_not_payable_or_not_there(
+    def test_unpayable_or_missing_invoice_is_rejected(
         self, database: Database, ada: Merchant, ben: Merchant, invoice: InvoiceView, now: datetime
     ) -> None:
         with pytest.raises(InvoiceDoesNotExist):

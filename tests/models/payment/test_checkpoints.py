@@ -1,4 +1,4 @@
-"""The checkpoint: swapped by revision, remembered for the walk back, forgotten when too old."""
+"""The checkpoint: swapped by revision, kept for walks back, deleted when too old."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -54,7 +54,7 @@ def move(
     database.run(work)
 
 
-def test_only_one_begins(
+def test_only_one_watcher_begins(
     database: Database, now: datetime, block: Callable[[int], BlockMark]
 ) -> None:
     begin(database, now, block)
@@ -63,7 +63,7 @@ def test_only_one_begins(
     assert known(database) == [0, 5]
 
 
-def test_a_move_from_an_older_revision_changes_nothing(
+def test_move_from_an_older_revision_changes_nothing(
     database: Database, now: datetime, block: Callable[[int], BlockMark]
 ) -> None:
     begin(database, now, block)
@@ -75,7 +75,7 @@ def test_a_move_from_an_older_revision_changes_nothing(
     assert known(database) == [0, 5, 6]
 
 
-def test_staying_on_the_block_still_makes_a_new_revision(
+def test_staying_on_the_block_creates_a_new_revision(
     database: Database, now: datetime, block: Callable[[int], BlockMark]
 ) -> None:
     begin(database, now, block)
@@ -84,7 +84,7 @@ def test_staying_on_the_block_still_makes_a_new_revision(
     assert current(database).revision == old.revision + 1
 
 
-def test_a_walk_back_forgets_the_dropped_blocks(
+def test_walk_back_deletes_the_dropped_blocks(
     database: Database, now: datetime, block: Callable[[int], BlockMark]
 ) -> None:
     begin(database, now, block)
@@ -94,7 +94,7 @@ def test_a_walk_back_forgets_the_dropped_blocks(
     assert known(database) == [0, 5, 6, 9]
 
 
-def test_old_blocks_are_forgotten_but_never_block_zero(
+def test_old_blocks_are_deleted_except_block_zero(
     database: Database, now: datetime, block: Callable[[int], BlockMark]
 ) -> None:
     begin(database, now, block)

@@ -1,4 +1,4 @@
-"""Events: which one a transition is, and that each is written with its transition, in order."""
+"""Events: the event of each transition, stored in the same transaction and in order."""
 
 import itertools
 import threading
@@ -39,7 +39,7 @@ TYPES = [
 
 
 class Note(MerchantEvent):
-    """An event about no invoice."""
+    """An event without an invoice."""
 
     type = "note"
 
@@ -50,8 +50,8 @@ class Note(MerchantEvent):
         return {"text": self.text}
 
 
-def told(database: Database) -> list[tuple[str, str, str]]:
-    """(type, status, exception) of every event, in the order of the ids."""
+def stored_events(database: Database) -> list[tuple[str, str, str]]:
+    """Return type, status and exception of every event, by id."""
     table = table_of(Event)
     with database.reading() as connection:
         rows = connection.execute(select(table).order_by(table.c.id)).all()
@@ -65,7 +65,7 @@ def told(database: Database) -> list[tuple[str, str, str]]:
 
 
 class TestKinds:
-    def test_the_document_has_every_type(self) -> None:
+    def test_document_has_every_type(self) -> None:
         assert list(KINDS) == [*TYPES, WebhookEndpointDisabled.type]
         assert served("payment")["components"]["schemas"]["EventType"]["enum"] == list(KINDS)
 
@@ -117,31 +117,31 @@ class TestKinds:
             ("expired partial", "expired none", "reorged"),
         ],
     )
-    def test_what_a_transition_is(self, before: str, after: str, type_: str) -> None:
+    def test_transition_has_its_events(self, before: str, after: str, type_: str) -> None:
         old, new = (cast(tuple[str, str], tuple(state.split())) for state in (before, after))
-        told = [kind.type for kind in kinds_of(old, new)]
-        assert told == [f"invoice.{each}" for each in type_.split()]
+        types = [kind.type for kind in kinds_of(old, new)]
+        assert types == [f"invoice.{each}" for each in type_.split()]
 
-    def test_every_transition_is_something(self) -> None:
+    def test_every_transition_has_an_event(self) -> None:
         for old, new in itertools.product(STATES, STATES):
             if new[0] in TRANSITIONS[old[0]]:
-                told = [kind.type for kind in kinds_of(old, new)]
-                assert set(told) <= set(TYPES[3:-1])
+                types = [kind.type for kind in kinds_of(old, new)]
+                assert set(types) <= set(TYPES[3:-1])
                 is_announced_later = old[0] == "unpaid" and new == ("unpaid", "late")
                 is_found_late = new == ("expired", "partial") and old[1] in ("none", "reorged")
                 is_found_late &= old[0] == "expired"
-                assert bool(told) is (old != new and not is_announced_later and not is_found_late)
+                assert bool(types) is (old != new and not is_announced_later and not is_found_late)
                 enters = new[0] == "expired" != old[0]
-                assert ("invoice.expired" in told) is enters
-                if "invoice.paid_late" in told:
+                assert ("invoice.expired" in types) is enters
+                if "invoice.paid_late" in types:
                     assert new[0] in ("expired", "canceled")
-                    assert told[-1] == "invoice.paid_late"
+                    assert types[-1] == "invoice.paid_late"
                 arrives = old[0] != "paid" and new[0] == "paid"
-                assert ("invoice.paid" in told) is arrives
+                assert ("invoice.paid" in types) is arrives
 
 
 class TestWriting:
-    def test_a_life_from_creation_to_too_much(
+    def test_overpaid_invoice_has_all_events_since_its_creation(
         self, database: Database, ada: Merchant, now: datetime
     ) -> None:
         invoice = database.run(lambda session: make_invoice(session, ada, now=now))
@@ -149,7 +149,7 @@ class TestWriting:
         pay(database, invoice.id, at=now, amount=10_000_000, block_number=101)
         pay(database, invoice.id, at=now, amount=1, block_number=102, head_number=102)
         pay(database, invoice.id, at=now, amount=1, block_number=103, head_number=104)
-        assert told(database) == [
+        assert stored_events(database) == [
             ("invoice.created", "unpaid", "none"),
             ("invoice.payment_received", "unpaid", "partial"),
             ("invoice.partially_paid", "unpaid", "partial"),
@@ -161,7 +161,7 @@ class TestWriting:
             ("invoice.overpaid", "paid", "over"),
         ]
 
-    def test_the_invoice_is_as_it_was_then(
+    def test_event_shows_the_invoice_at_that_time(
         self, database: Database, ada: Merchant, now: datetime
     ) -> None:
         invoice = database.run(lambda session: make_invoice(session, ada, now=now))
@@ -171,50 +171,54 @@ class TestWriting:
         wanted = EventFilter(ada.id, types=frozenset({"invoice.partially_paid"}))
         with database.reading() as connection:
             (row,) = event_list.list_events(connection, wanted, after=0, limit=10).events
-        told = orjson.loads(row.data)["invoice"]
-        assert (told["status"], told["exception"]) == ("unpaid", "partial")
-        assert told["amount_paid"] == "1"
-        assert [payment["confirmations"] for payment in told["payments"]] == [8]
+        shown = orjson.loads(row.data)["invoice"]
+        assert (shown["status"], shown["exception"]) == ("unpaid", "partial")
+        assert shown["amount_paid"] == "1"
+        assert [payment["confirmations"] for payment in shown["payments"]] == [8]
         assert row.at == now < late
 
-    def test_confirmations_alone_tell_nothing(
+    def test_confirmations_alone_append_no_event(
         self, database: Database, ada: Merchant, now: datetime
     ) -> None:
         invoice = database.run(lambda session: make_invoice(session, ada, now=now))
         pay(database, invoice.id, at=now, head_number=110)
-        before = told(database)
+        before = stored_events(database)
         facts: dict[str, Any] = {"head_number": 120, "checkpoint_time": now, "now": now}
         database.run(lambda session: apply_settlement(session, invoice.id, **facts))
-        assert told(database) == before
+        assert stored_events(database) == before
 
-    def test_cancel_and_a_payment_after_it(
+    def test_cancellation_and_later_payment_append_events(
         self, database: Database, ada: Merchant, now: datetime
     ) -> None:
         invoice = database.run(lambda session: make_invoice(session, ada, now=now))
         named = {"project_id": ada.id, "invoice_id": invoice.id.upper(), "now": now}
         database.run(lambda session: cancel_invoice(session, **named))
         pay(database, invoice.id, at=now)
-        assert told(database)[1:] == [
+        assert stored_events(database)[1:] == [
             ("invoice.canceled", "canceled", "none"),
             ("invoice.payment_received", "canceled", "late"),
             ("invoice.paid_late", "canceled", "late"),
         ]
 
-    def test_the_expiry_tells(self, database: Database, ada: Merchant, now: datetime) -> None:
+    def test_expiry_appends_an_event(
+        self, database: Database, ada: Merchant, now: datetime
+    ) -> None:
         ids = [database.run(lambda s: make_invoice(s, ada, now=now)).id for _ in range(3)]
         after = now + LIFETIME + timedelta(seconds=1)
 
         def work(session: Session) -> bool:
             set_head(session, head_number=200, at=after)
-            for invoice_id in ids:  # as if the watcher had caught up with them
+            for invoice_id in ids:  # as if the watcher had read the blocks until then
                 facts: dict[str, Any] = {"head_number": 200, "checkpoint_time": after}
                 apply_settlement(session, invoice_id, now=after, **facts)
             return expiry.try_expire_some(session, now=after, limit=10)
 
         database.run(work)
-        assert told(database)[3:] == [("invoice.expired", "expired", "none")] * 3
+        assert stored_events(database)[3:] == [("invoice.expired", "expired", "none")] * 3
 
-    def test_a_reorganisation_tells(self, database: Database, ada: Merchant, now: datetime) -> None:
+    def test_reorganization_appends_an_event(
+        self, database: Database, ada: Merchant, now: datetime
+    ) -> None:
         invoice = database.run(lambda session: make_invoice(session, ada, now=now))
         payment = pay(database, invoice.id, at=now, head_number=101)
 
@@ -225,14 +229,14 @@ class TestWriting:
             apply_settlement(session, invoice.id, **facts)
 
         database.run(work)
-        assert told(database)[1:] == [
+        assert stored_events(database)[1:] == [
             ("invoice.payment_received", "paid", "none"),
             ("invoice.paid", "paid", "none"),
             ("invoice.payment_reorged", "unpaid", "reorged"),
             ("invoice.reorged", "unpaid", "reorged"),
         ]
 
-    def test_what_is_undone_tells_nothing(
+    def test_rolled_back_transition_appends_no_event(
         self, database: Database, ada: Merchant, now: datetime
     ) -> None:
         def work(session: Session) -> None:
@@ -241,15 +245,15 @@ class TestWriting:
 
         with pytest.raises(RuntimeError, match="undone"):
             database.run(work)
-        assert told(database) == []
+        assert stored_events(database) == []
 
 
 class TestOrder:
     def test_ids_ascend_in_the_order_of_commits(
         self, database: Database, ada: Merchant, now: datetime
     ) -> None:
-        """A reader that asks for what comes after the last id it saw gets each event once, while
-        transactions of all lengths write.
+        """A reader that polls for events after the last id receives each event once, while
+        transactions of different lengths write.
         """
         writers, each = 4, 15
         seen: list[str] = []
@@ -292,9 +296,7 @@ class TestOrder:
             own = [text for text in seen if text.startswith(f"{name} ")]
             assert own == [f"{name} {number} {part}" for number in range(each) for part in "ab"]
 
-    def test_ids_are_never_given_again(
-        self, database: Database, ada: Merchant, now: datetime
-    ) -> None:
+    def test_ids_are_not_reused(self, database: Database, ada: Merchant, now: datetime) -> None:
         def newest() -> int:
             with database.reading() as connection:
                 return event_list.find_heads(connection, [ada.id])[ada.id]
@@ -314,7 +316,7 @@ class TestOrder:
         assert [event_list.read_id(one) for one in written] == ids
 
 
-def test_large_events_make_a_shorter_page(
+def test_large_events_shorten_the_page(
     database: Database, ada: Merchant, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def look(after: int) -> tuple[list[str], bool, int]:
@@ -337,7 +339,9 @@ def test_large_events_make_a_shorter_page(
     assert look(0)[:2] == (["a"], True)
 
 
-def test_a_created_invoice_is_whole(database: Database, ada: Merchant, now: datetime) -> None:
+def test_event_of_a_created_invoice_is_complete(
+    database: Database, ada: Merchant, now: datetime
+) -> None:
     invoice = database.run(lambda session: make_invoice(session, ada, now=now))
     with database.reading() as connection:
         (row,) = event_list.list_events(connection, EventFilter(ada.id), after=0, limit=1).events

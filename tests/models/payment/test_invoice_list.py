@@ -1,4 +1,4 @@
-"""A page begins at its place in the index, not at the index's first row."""
+"""A page begins at its position in the index, not at the index's first row."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from tests.support.payment.factories import Merchant, make_invoice
 
 @contextmanager
 def planning(connection: Connection, plans: list[str]) -> Iterator[None]:
-    """Notes the plan of each SELECT of SQLite."""
+    """Yield the plans of SQLite's SELECT statements."""
 
     def explain(_: Connection, cursor: Any, statement: str, parameters: Any, *__: Any) -> None:
         if statement.startswith("SELECT"):
@@ -39,7 +39,7 @@ def database(sqlite_url: str) -> Iterator[Database]:
 
 
 @pytest.mark.parametrize("filters", [{}, {"created_from": 1}, {"created_to": 2**45}])
-def test_the_next_page_begins_at_its_place(
+def test_next_page_begins_at_its_position(
     database: Database, ada: Merchant, now: datetime, filters: dict[str, int]
 ) -> None:
     for _ in range(3):
@@ -64,7 +64,7 @@ def test_the_next_page_begins_at_its_place(
         ({"invoice_id": "x"}, "ix_event_listed_by_invoice (invoice_id=? AND id>?"),
     ],
 )
-def test_events_begin_at_their_place(
+def test_events_begin_at_their_position(
     database: Database, ada: Merchant, filters: dict[str, Any], place: str
 ) -> None:
     plans: list[str] = []

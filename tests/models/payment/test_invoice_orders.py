@@ -1,4 +1,4 @@
-"""Lists of invoices, page by page, are what sorting and filtering all invoices by hand gives."""
+"""Paged lists of invoices equal the result of sorting and filtering all invoices in memory."""
 
 import random
 from collections.abc import Iterator
@@ -30,21 +30,21 @@ ANOTHER: dict[str, Any] = {
     "payment_method_id": "third", "external_order_id": "o-9",
     "created_from": 1, "created_to": 1, "updated_from": 1,
 }  # fmt: skip
-"""A value of each filter that no combination has."""
+"""A value for each filter that matches no invoice of the combinations."""
 EVERY = 4
-"""The daily run has so few of them, and each two values together."""
+"""The daily run tests this fraction of the combinations, in which each pair of values occurs."""
 each_or_some = pytest.mark.parametrize("every", [EVERY, in_all(1)])
 
 
-def test_some_combinations_have_each_two_values() -> None:
+def test_samples_contain_each_pair_of_values() -> None:
     for first, second in combinations(range(4), 2):
         pairs = [(str(each[first]), str(each[second])) for each in COMBINATIONS]
         assert {*pairs[::EVERY]} == {*pairs}
 
 
 @pytest.fixture
-def made(database: Database, ada: Merchant, now: datetime) -> list[str]:
-    """Invoices of all kinds, several of each moment. Some are over, which no worker has noticed."""
+def invoice_ids(database: Database, ada: Merchant, now: datetime) -> list[str]:
+    """Invoices of all kinds, several with the same time; some have expired without being marked."""
     chance = random.Random(27)
 
     def work(session: Any) -> list[str]:
@@ -77,7 +77,7 @@ def made(database: Database, ada: Merchant, now: datetime) -> list[str]:
 
 
 def filters(now: datetime, every: int) -> Iterator[InvoiceFilter]:
-    """Yield filters in both orders: each combination, or every so many."""
+    """Yield filters in both orders: all combinations, or a sample of them."""
     moment = UtcMs.to_ms(now - timedelta(seconds=4))
     for (statuses, exceptions, other, times), is_ascending in product(
         COMBINATIONS[::every], (False, True)
@@ -93,7 +93,7 @@ def filters(now: datetime, every: int) -> Iterator[InvoiceFilter]:
 
 
 def by_hand(views: list[InvoiceView], wanted: InvoiceFilter) -> list[str]:
-    """The ids of a list, by reading everything."""
+    """Return the ids of a list, computed from all rows."""
 
     def is_listed(view: InvoiceView) -> bool:
         created, updated = UtcMs.to_ms(view.created_at), UtcMs.to_ms(view.updated_at)
@@ -125,17 +125,19 @@ def page_by_page(db: Connection, wanted: InvoiceFilter, *, limit: int, now: date
 
 
 @each_or_some
-def test_pages_hold_what_the_filters_say(
-    database: Database, ada: Merchant, now: datetime, made: list[str], every: int
+def test_pages_match_their_filters(
+    database: Database, ada: Merchant, now: datetime, invoice_ids: list[str], every: int
 ) -> None:
     lengths = set()
     with database.reading() as db:
-        views = [access_invoice(db, project_id=ada.id, invoice_id=each, now=now) for each in made]
+        views = [
+            access_invoice(db, project_id=ada.id, invoice_id=each, now=now) for each in invoice_ids
+        ]
     for number, each in enumerate(filters(now, every)):
         wanted = replace(each, project_id=ada.id)
         expected = by_hand(views, wanted)
         limit = (7, 3, 100)[number % 3]
-        with database.reading() as db:  # a read is bounded in time
+        with database.reading() as db:  # reading is limited in time
             assert page_by_page(db, wanted, limit=limit, now=now) == expected, wanted
         lengths.add(len(expected))
     assert {0, COUNT} < lengths
@@ -143,19 +145,19 @@ def test_pages_hold_what_the_filters_say(
 
 
 @each_or_some
-def test_a_cursor_is_good_for_its_list_alone(
-    database: Database, ada: Merchant, now: datetime, made: list[str], every: int
+def test_cursor_is_valid_for_its_list_only(
+    database: Database, ada: Merchant, now: datetime, invoice_ids: list[str], every: int
 ) -> None:
     lists = [replace(each, project_id=ada.id) for each in filters(now, every)]
     cursors = []
     for each in lists:
-        with database.reading() as db:  # a read is bounded in time
+        with database.reading() as db:  # reading is limited in time
             cursors.append(list_invoices(db, each, cursor=None, limit=1, now=now).next_cursor)
     assert sum(cursor is not None for cursor in cursors) > len(lists) / 2
     for position, cursor in enumerate(cursors):
-        its = lists[position]
-        others = [replace(its, is_ascending=not its.is_ascending)]
-        others += [replace(its, **{name: value}) for name, value in ANOTHER.items()]
+        query = lists[position]
+        others = [replace(query, is_ascending=not query.is_ascending)]
+        others += [replace(query, **{name: value}) for name, value in ANOTHER.items()]
         if cursor is None:
             continue
         with database.reading() as db:

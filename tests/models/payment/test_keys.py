@@ -1,4 +1,4 @@
-"""API keys: their format, what is kept of them, and whom they speak for."""
+"""API keys: their format, stored form, project and scope."""
 
 import re
 from contextlib import nullcontext
@@ -16,10 +16,10 @@ from tests.support.payment.factories import ADA_XPUB, Merchant
 
 
 class TestCreateKey:
-    def test_makes_a_key_of_the_documented_format(self, ada: Merchant) -> None:
+    def test_key_has_the_documented_format(self, ada: Merchant) -> None:
         assert re.fullmatch(r"prk_test_[0-9a-f]{8}_[A-Za-z0-9_-]{43}", ada.key)
 
-    def test_keeps_nothing_the_key_could_be_recovered_from(
+    def test_key_cannot_be_recovered_from_stored_data(
         self, database: Database, ada: Merchant
     ) -> None:
         with database.reading() as connection:
@@ -28,19 +28,19 @@ class TestCreateKey:
         assert row.id == ada.key[9:17]
         assert re.fullmatch("[0-9a-f]{64}", row.secret_sha256)
 
-    def test_needs_a_project(self, database: Database, now: datetime) -> None:
+    def test_unknown_project_is_rejected(self, database: Database, now: datetime) -> None:
         with pytest.raises(ProjectDoesNotExist):
             database.run(lambda s: keys.create_key(s, project_id="nobody", now=now))
 
 
 class TestFindActor:
-    def test_finds_the_project_of_an_active_key(self, database: Database, ada: Merchant) -> None:
+    def test_active_key_returns_its_project(self, database: Database, ada: Merchant) -> None:
         with database.reading() as connection:
             found = keys.find_actor(connection, ada.key)
-        its = {"project_id": ada.id, "key_id": ada.key[9:17], "scope": "write", "xpub": ADA_XPUB}
-        assert found == Actor(**its)
+        fields = {"project_id": ada.id, "key_id": ada.key[9:17], "scope": "write", "xpub": ADA_XPUB}
+        assert found == Actor(**fields)
 
-    def test_finds_nobody_for_any_other_text(self, database: Database, ada: Merchant) -> None:
+    def test_other_text_returns_none(self, database: Database, ada: Merchant) -> None:
         wrong = [
             "",
             ada.key[:-1],
@@ -55,7 +55,7 @@ class TestFindActor:
 
 
 class TestScopes:
-    def test_a_key_has_the_scope_that_it_was_made_with(
+    def test_key_has_the_scope_of_its_creation(
         self, database: Database, ada: Merchant, now: datetime
     ) -> None:
         made = {"project_id": ada.id, "now": now, "scope": keys.READ}
@@ -64,7 +64,7 @@ class TestScopes:
             found = [keys.find_actor(connection, key) for key in (ada.key, reader)]
         assert [actor.scope for actor in found if actor] == ["write", "read"]
 
-    def test_no_other_scope_can_be_stored(
+    def test_unknown_scope_cannot_be_stored(
         self, database: Database, ada: Merchant, now: datetime
     ) -> None:
         made = {"project_id": ada.id, "now": now, "scope": "admin"}
@@ -80,27 +80,31 @@ class TestScopes:
             ("write", "write", False),
         ],
     )
-    def test_one_includes_the_other(self, scope: str, needed: str, is_refused: bool) -> None:
+    def test_write_scope_includes_read_scope(
+        self, scope: str, needed: str, is_refused: bool
+    ) -> None:
         actor = Actor(project_id="p", key_id="k", scope=scope, xpub="x")
         with pytest.raises(InsufficientScope) if is_refused else nullcontext():
             keys.require_scope(actor, needed)
 
 
 class TestRevokeKey:
-    def test_keeps_the_first_date(self, database: Database, ada: Merchant, now: datetime) -> None:
+    def test_second_revocation_keeps_the_first_date(
+        self, database: Database, ada: Merchant, now: datetime
+    ) -> None:
         key_id = ada.key[9:17]
         for at in (now, now + timedelta(hours=1)):
             database.run(lambda s, at=at: keys.revoke_key(s, key_id=key_id, now=at))  # type: ignore[misc]
         (key,) = database.run(lambda s: keys.list_keys(s, project_id=ada.id))
         assert key.revoked_at == now
 
-    def test_names_no_key_that_does_not_exist(self, database: Database, now: datetime) -> None:
+    def test_unknown_key_is_not_found(self, database: Database, now: datetime) -> None:
         with pytest.raises(KeyDoesNotExist):
             database.run(lambda s: keys.revoke_key(s, key_id="00000000", now=now))
 
 
 class TestListKeys:
-    def test_lists_a_projects_keys_oldest_first(
+    def test_keys_are_listed_oldest_first(
         self, database: Database, ada: Merchant, ben: Merchant, now: datetime
     ) -> None:
         later = now + timedelta(seconds=1)

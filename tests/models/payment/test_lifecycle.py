@@ -1,4 +1,4 @@
-"""The state machine: each row of payment.md's table, then random chains against its invariants."""
+"""The state machine: each row of the table in payment.md, and its invariants on random chains."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -60,82 +60,82 @@ def state(settlement: Settlement) -> str:
 
 
 class TestSettle:
-    """Row by row."""
+    """Each row of the table."""
 
-    def test_nothing_arrived(self) -> None:
+    def test_no_payment(self) -> None:
         assert settled() == Settlement("unpaid", "none", 0, 0, None)
 
-    def test_part_arrived(self) -> None:
+    def test_partial_payment(self) -> None:
         assert settled(FakePayment(400)) == Settlement("unpaid", "partial", 0, 400, None)
 
-    def test_all_arrived_but_is_not_confirmed(self) -> None:
+    def test_unconfirmed_full_payment(self) -> None:
         assert settled(FakePayment()) == Settlement("processing", "none", 0, AMOUNT, None)
 
-    def test_all_is_confirmed(self) -> None:
+    def test_confirmed_full_payment(self) -> None:
         expected = Settlement("paid", "none", AMOUNT, 0, START)
         assert settled(FakePayment(), head=101) == expected
 
-    def test_more_than_all_is_confirmed(self) -> None:
+    def test_confirmed_overpayment(self) -> None:
         expected = Settlement("paid", "over", 1300, 0, START)
         assert settled(FakePayment(1300), head=101) == expected
 
-    def test_part_and_rest_make_it_paid(self) -> None:
+    def test_partial_payment_and_remainder_are_paid(self) -> None:
         part, rest = FakePayment(400), FakePayment(600, tx_hash="tx2", block_number=105)
         assert state(settled(part, rest, head=105)) == "processing+none"
         assert state(settled(part, rest, head=106)) == "paid+none"
 
-    def test_two_transfers_of_one_transaction_count_once_each(self) -> None:
+    def test_two_transfers_of_one_transaction_both_count(self) -> None:
         assert state(settled(FakePayment(500), FakePayment(500), head=101)) == "paid+none"
 
-    def test_a_reorg_takes_the_money_back(self) -> None:
+    def test_reorganization_removes_the_payment(self) -> None:
         dropped = FakePayment(status="orphaned")
         was = FakeInvoice(status="processing")
         assert state(settled(dropped, invoice=was)) == "unpaid+reorged"
         after = {"checkpoint": LATE, "now": LATE}
         assert state(settled(dropped, invoice=was, **after)) == "expired+reorged"  # type: ignore[arg-type]
 
-    def test_a_dropped_transaction_that_is_mined_again_counts_once(self) -> None:
+    def test_dropped_transaction_that_is_mined_again_counts_once(self) -> None:
         dropped = FakePayment(status="orphaned")
         again = FakePayment(block_hash="other", block_number=101)
         assert settled(dropped, again, head=102) == settled(again, head=102)
 
-    def test_a_transaction_dropped_twice_is_lost_once(self) -> None:
+    def test_transaction_dropped_twice_is_subtracted_once(self) -> None:
         dropped = [FakePayment(400, status="orphaned", block_hash=name) for name in ("a", "b", "c")]
         assert state(settled(*dropped)) == "unpaid+none", "it was never enough"
 
-    def test_expires_only_once_the_chain_was_read_past_the_expiry(self) -> None:
+    def test_invoice_expires_after_the_chain_was_read_past_the_expiry(self) -> None:
         assert state(settled(checkpoint=None, now=LATE)) == "unpaid+none"
         assert state(settled(checkpoint=EXPIRY, now=LATE)) == "unpaid+none"
         assert state(settled(checkpoint=LATE, now=EXPIRY)) == "unpaid+none"
         assert state(settled(checkpoint=LATE, now=LATE)) == "expired+none"
 
-    def test_keeps_partial_when_it_expires(self) -> None:
+    def test_partial_payment_is_kept_at_expiry(self) -> None:
         assert state(settled(FakePayment(1), checkpoint=LATE, now=LATE)) == "expired+partial"
 
-    def test_is_on_time_by_the_blocks_timestamp_however_late_it_is_seen(self) -> None:
+    def test_block_timestamp_decides_whether_a_payment_is_on_time(self) -> None:
         on_time = FakePayment(block_timestamp=EXPIRY)
         a_day = EXPIRY + timedelta(days=1)
         seen_late = settled(on_time, head=200, checkpoint=a_day, now=a_day)
         assert state(seen_late) == "paid+none"
 
     @pytest.mark.parametrize("amount", [1, AMOUNT, 5 * AMOUNT])
-    def test_a_late_payment_never_pays(self, amount: int) -> None:
+    def test_late_payment_does_not_pay(self, amount: int) -> None:
         late = FakePayment(amount, block_timestamp=LATE)
         result = settled(late, head=200, checkpoint=LATE, now=LATE)
         assert (state(result), result.amount_paid) == ("expired+late", amount)
 
-    def test_a_late_rest_does_not_complete_a_part(self) -> None:
+    def test_late_remainder_does_not_complete_a_partial_payment(self) -> None:
         part, rest = FakePayment(400), FakePayment(600, tx_hash="2", block_timestamp=LATE)
         result = settled(part, rest, head=200, checkpoint=LATE, now=LATE)
         assert state(result) == "expired+late"
 
-    def test_a_payment_to_a_canceled_invoice_is_late_whatever_its_time(self) -> None:
+    def test_payment_to_a_canceled_invoice_is_late(self) -> None:
         canceled = FakeInvoice(status="canceled", canceled_at=START)
         result = settled(FakePayment(), invoice=canceled, head=200)
         assert state(result) == "canceled+late"
         assert state(settled(invoice=canceled)) == "canceled+none"
 
-    def test_a_reorg_deeper_than_the_confirmations_takes_paid_back(self) -> None:
+    def test_deep_reorganization_revokes_paid(self) -> None:
         paid = FakeInvoice(status="paid", paid_at=START)
         dropped = FakePayment(status="orphaned")
         again = FakePayment(block_hash="other", block_number=103)
@@ -146,7 +146,7 @@ class TestSettle:
         assert state(settled(dropped, again, invoice=then, head=103)) == "processing+reorged"
         assert state(settled(dropped, again, invoice=then, head=104)) == "paid+none"
 
-    def test_keeps_the_moment_it_was_paid(self) -> None:
+    def test_time_of_payment_is_kept(self) -> None:
         earlier = START - timedelta(minutes=5)
         paid = FakeInvoice(status="paid", paid_at=earlier)
         assert settled(FakePayment(), invoice=paid, head=150).paid_at == earlier
@@ -154,22 +154,22 @@ class TestSettle:
 
 class TestStatusAt:
     @pytest.mark.parametrize("status", ["processing", "paid", "expired", "canceled"])
-    def test_the_clock_expires_nothing_but_unpaid(self, status: str) -> None:
+    def test_clock_expires_only_unpaid_invoices(self, status: str) -> None:
         assert status_at(FakeInvoice(status=status), LATE) == status
 
-    def test_the_clock_expires_unpaid_after_the_expiry(self) -> None:
+    def test_clock_expires_unpaid_after_the_expiry(self) -> None:
         assert [status_at(FakeInvoice(), at) for at in (EXPIRY, LATE)] == ["unpaid", "expired"]
 
 
-def test_the_states_are_those_that_stories_reach() -> None:
-    """Every sequence of four steps ends in a state of the table, and every state is an end."""
+def test_stories_reach_exactly_the_states_of_the_table() -> None:
+    """Every sequence of four steps ends in a state of the table, and every state is reached."""
     assert find_stories(longest=4).keys() == STATES
 
 
 class RandomChain(RuleBasedStateMachine):
-    """Blocks, payments and reorganisations at random; after each, the invoice is settled again.
+    """Random blocks, payments and reorganizations; the invoice is settled after each.
 
-    The oracle recomputes totals from the chain alone and knows none of the code under test.
+    The oracle computes totals from the chain alone, independent of the code under test.
     """
 
     def __init__(self) -> None:
@@ -196,7 +196,7 @@ class RandomChain(RuleBasedStateMachine):
     @precondition(lambda self: len(self.blocks) > 1)
     @rule(depth=st.integers(1, 5), keep=st.booleans())
     def reorg(self, depth: int, keep: bool) -> None:
-        """Drop the newest blocks; their transactions come back in the next block, or never."""
+        """Drop the newest blocks. Their transactions return in the next block or never."""
         depth = min(depth, len(self.blocks) - 1)
         gone = {name for name, _ in self.blocks[-depth:]}
         del self.blocks[-depth:]

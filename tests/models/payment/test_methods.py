@@ -1,4 +1,4 @@
-"""Projects and payment methods: what the operator may create, and what is refused."""
+"""Projects and payment methods: accepted and rejected values."""
 
 from datetime import datetime
 from typing import Any
@@ -20,7 +20,7 @@ from tests.support.payment.factories import ADA_XPUB, TOKEN, Merchant, make_meth
 
 
 class TestCreateMethod:
-    def test_spells_the_token_as_eip_55(
+    def test_token_address_is_stored_with_eip_55_checksum(
         self, database: Database, ada: Merchant, now: datetime
     ) -> None:
         lower = TOKEN.lower()
@@ -30,7 +30,7 @@ class TestCreateMethod:
         assert method.token_address == TOKEN
 
     @pytest.mark.parametrize("chain_id", sorted(MAIN_NETS))
-    def test_refuses_main_nets(
+    def test_main_nets_are_rejected(
         self, database: Database, ada: Merchant, now: datetime, chain_id: int
     ) -> None:
         with pytest.raises(MainNetRefused, match=str(chain_id)):
@@ -58,7 +58,7 @@ class TestCreateMethod:
         ],
         ids=str,
     )
-    def test_refuses_what_the_document_cannot_show(
+    def test_values_outside_the_document_are_rejected(
         self, database: Database, ada: Merchant, now: datetime, over: dict[str, Any]
     ) -> None:
         facts = {"method_id": "fine"} | over
@@ -69,7 +69,7 @@ class TestCreateMethod:
             listed = methods.list_methods(connection, project_id=ada.id)
         assert [method.id for method in listed] == ["tusd-local"]
 
-    def test_refuses_an_id_the_project_has(
+    def test_duplicate_id_is_rejected(
         self, database: Database, ada: Merchant, ben: Merchant, now: datetime
     ) -> None:
         with pytest.raises(PaymentMethodExists, match="tusd-local"):
@@ -78,19 +78,17 @@ class TestCreateMethod:
 
 class TestCreateProject:
     @pytest.mark.parametrize("name", ["", "  ", "x" * 201, "two\nlines", "nul\0"])
-    def test_refuses_a_name_people_cannot_read(
+    def test_unreadable_name_is_rejected(
         self, database: Database, now: datetime, name: str
     ) -> None:
         with pytest.raises(InvalidName):
             database.run(lambda s: projects.create_project(s, name=name, xpub=ADA_XPUB, now=now))
 
-    def test_keeps_nothing_of_a_refused_private_key(
-        self, database: Database, now: datetime
-    ) -> None:
+    def test_rejected_private_key_is_not_stored(self, database: Database, now: datetime) -> None:
         with pytest.raises(PrivateKeyRefused):
             database.run(lambda s: projects.create_project(s, name="A", xpub="xprv9xhj", now=now))
 
-    def test_knows_which_projects_exist(self, database: Database, ada: Merchant) -> None:
+    def test_existing_projects_are_found(self, database: Database, ada: Merchant) -> None:
         assert database.run(lambda s: projects.access_project(s, ada.id)).name == "Ada's Books"
         with pytest.raises(ProjectDoesNotExist):
             database.run(lambda s: projects.access_project(s, "nobody"))

@@ -1,4 +1,4 @@
-"""Amounts: exact at any size, and nothing but an amount gets in."""
+"""Amounts: exact at any size, and nothing except an amount is accepted."""
 
 import ast
 import inspect
@@ -21,7 +21,7 @@ PATTERN = specs.load("payment")["components"]["schemas"]["InvoiceCreation"]["pro
 
 class TestParseAmount:
     @given(st.integers(min_value=1, max_value=MAX_ATOMS))
-    def test_reads_back_whatever_was_written(self, atoms: int) -> None:
+    def test_written_amount_is_read_back(self, atoms: int) -> None:
         assert parse_amount(format_units(atoms)) == atoms
 
     @given(st.integers(min_value=1, max_value=MAX_ATOMS // 10**6), st.text("0", max_size=6))
@@ -30,7 +30,7 @@ class TestParseAmount:
         assert parse_amount(text) == whole * 10**6
 
     @given(st.integers(0, 10**72 - 1), st.text("0123456789", max_size=6))
-    def test_takes_what_the_documents_pattern_takes_or_calls_it_invalid(
+    def test_text_of_the_documents_pattern_is_accepted_or_invalid(
         self, integer: int, fraction: str
     ) -> None:
         whole = str(integer)
@@ -45,7 +45,7 @@ class TestParseAmount:
             assert not isinstance(caught.value, MalformedAmount)
 
     @given(st.text(max_size=90))
-    def test_refuses_every_other_text(self, text: str) -> None:
+    def test_other_text_is_rejected(self, text: str) -> None:
         if re.fullmatch(PATTERN.strip("^$"), text, re.ASCII) is None:
             with pytest.raises(MalformedAmount):
                 parse_amount(text)
@@ -54,18 +54,18 @@ class TestParseAmount:
         "text",
         ["00.1", "1.", ".5", "1.0000000", "1.5\n", "\n1", "\uff11", "\u0661", "1_0", "", "9" * 73],
     )
-    def test_refuses_what_looks_like_an_amount(self, text: str) -> None:
+    def test_text_similar_to_an_amount_is_rejected(self, text: str) -> None:
         with pytest.raises(MalformedAmount):
             parse_amount(text)
 
     @pytest.mark.parametrize(
         "text", ["0", "0.0", "0.000000", "9" * 72, LARGEST[:-1] + "6", "9" * 72 + ".999999"]
     )
-    def test_refuses_amounts_no_token_can_have(self, text: str) -> None:
+    def test_amount_beyond_the_token_is_rejected(self, text: str) -> None:
         with pytest.raises(InvalidAmount):
             parse_amount(text)
 
-    def test_takes_the_largest(self) -> None:
+    def test_largest_amount_is_accepted(self) -> None:
         assert parse_amount(LARGEST) == MAX_ATOMS == 2**256 - 1
 
 
@@ -74,10 +74,10 @@ class TestFormatUnits:
         ("atoms", "text"),
         [(0, "0"), (1, "0.000001"), (1_500_000, "1.5"), (10**7, "10"), (MAX_ATOMS, LARGEST)],
     )
-    def test_writes_no_zeros_to_spare(self, atoms: int, text: str) -> None:
+    def test_no_superfluous_zeros_are_written(self, atoms: int, text: str) -> None:
         assert format_units(atoms) == text
 
-    def test_knows_other_decimals(self) -> None:
+    def test_other_decimals_are_supported(self) -> None:
         assert [format_units(1230, places) for places in (0, 2, 18)] == [
             "1230",
             "12.3",
@@ -85,7 +85,7 @@ class TestFormatUnits:
         ]
 
 
-def test_neither_float_nor_decimal_touches_money() -> None:
+def test_no_float_or_decimal_computes_amounts() -> None:
     tree = ast.parse(inspect.getsource(money))
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     floats = [

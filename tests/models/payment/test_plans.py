@@ -1,6 +1,6 @@
-"""The lists and the workers of the payment service reach their rows in one way, whatever is stored.
+"""Lists and workers of the payment service use the same indexes whatever is stored.
 
-One merchant has nearly all rows. The database has looked at them or has not.
+One merchant owns nearly all rows. With and without statistics in the database.
 """
 
 import shutil
@@ -47,7 +47,7 @@ DIALECTS = ("sqlite", "postgresql")
 XPUBS = (ADA_XPUB, BEN_XPUB)
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SMALL = {"chain_head(*)", "chain_head(chain_id)", "payment_method(*)", "project(*)", "project(id)"}
-"""A row for each chain, a few for each merchant: nothing is worth an index."""
+"""One row for each chain and a few for each merchant, so no index is worth its cost."""
 
 BY_AGE = "invoice(project_id, created_at, id)"
 BY_STATUS = "invoice(project_id, status, created_at, id)"
@@ -59,7 +59,7 @@ CHANGED_BY_EXCEPTION = "invoice(project_id, exception, updated_at, id)"
 BY_ORDER = "invoice(project_id, external_order_id, created_at, id)"
 UNIQUE_IN_ORDER = "invoice(project_id, external_order_id, attempt_no)"
 ANY_OF_INVOICES = {"payment(invoice_id)", "invoice(id)"}
-"""The payments of a page are counted, and its invoices read."""
+"""The payments of a page are counted, and its invoices are read."""
 THE_INVOICE = {"invoice(id)", "payment(invoice_id)", "payment(id)"}
 RECEIPTS = {"payment(project_id, detected_at, id)", "payment(id)", "invoice(id)"}
 LOG = "event(project_id, id)"
@@ -72,7 +72,7 @@ PAIRS = [(ENDPOINT, INVOICE), (OTHER_ENDPOINT, OTHER_INVOICE)]
 
 @dataclass(frozen=True)
 class Stage:
-    """A crowded database. `is_known`: it has looked at its rows."""
+    """A crowded database. `is_known` means that it has statistics."""
 
     database: Database
     ada: str
@@ -87,7 +87,7 @@ class _Undone(Exception):
 
 @dataclass(frozen=True)
 class Crowd:
-    """A filled database, to be copied: a file, or a database's name."""
+    """A filled database to copy: a file, or a database's name."""
 
     template: str
     ada: str
@@ -119,7 +119,7 @@ def crowd_on_postgresql(postgres_copies: Copies) -> Iterator[Crowd]:
 def stage(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Stage]:
-    """Filled once for all tests: none of them changes anything."""
+    """Fill a database once for all tests, which do not change it."""
     dialect, statistics = request.param
     crowd: Crowd = request.getfixturevalue(f"crowd_on_{dialect}")
     if dialect == "sqlite":
@@ -460,11 +460,11 @@ NOT_KNOWN: Mapping[str, set[str]] = {
     "forget keys": {"invoice(*)"},
     "follow the log": {"webhook_delivery(*)"},
 }
-"""What PostgreSQL may take as well before it has looked at the rows, which it does by itself."""
+"""Plans that PostgreSQL may also use without statistics, which it collects by itself."""
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_lists(stage: Stage, name: str) -> None:
+def test_list_uses_its_index(stage: Stage, name: str) -> None:
     work, expected = LISTS[name]
     with watching(stage.database) as ways, stage.database.reading() as db:
         work(stage, db)
@@ -472,7 +472,7 @@ def test_lists(stage: Stage, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_steps_of_workers(stage: Stage, name: str) -> None:
+def test_step_of_a_worker_uses_its_index(stage: Stage, name: str) -> None:
     work, expected = STEPS[name]
 
     def unit(session: Session) -> None:

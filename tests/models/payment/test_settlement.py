@@ -1,4 +1,4 @@
-"""The doors to an invoice's row: what they write, what they append, and who wins a race."""
+"""Changes of an invoice's row: stored values, appended events, and the winner of a race."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -54,7 +54,7 @@ def orphan(database: Database) -> None:
 
 
 class TestApplySettlement:
-    def test_tells_the_whole_story_in_events(
+    def test_each_step_appends_its_event(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         pay(database, invoice.id, at=now, amount=500_000, block_number=100)
@@ -67,7 +67,7 @@ class TestApplySettlement:
             ("paid", "processing", "paid", "none"),
         ]
 
-    def test_appends_nothing_when_nothing_changes(
+    def test_unchanged_invoice_appends_nothing(
         self, database: Database, ada: Merchant, invoice: InvoiceView, now: datetime
     ) -> None:
         pay(database, invoice.id, at=now)
@@ -76,7 +76,7 @@ class TestApplySettlement:
         assert read(database, ada, invoice, now) == before
         assert len(events(database)) == 2
 
-    def test_keeps_the_amounts_in_the_event(
+    def test_event_contains_the_amounts(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         pay(database, invoice.id, at=now, amount=2**255)
@@ -90,7 +90,7 @@ class TestApplySettlement:
             "head_number": 100,
         }
 
-    def test_raises_the_alarm_when_a_paid_invoice_is_reorged(
+    def test_reorganization_of_a_paid_invoice_is_flagged(
         self, database: Database, ada: Merchant, invoice: InvoiceView, now: datetime
     ) -> None:
         pay(database, invoice.id, at=now, head_number=105)
@@ -109,7 +109,7 @@ class TestApplySettlement:
         assert (view.status, view.exception, view.amount_paid) == ("unpaid", "reorged", 0)
         assert [(p.status, p.confirmations) for p in view.payments] == [("orphaned", 0)]
 
-    def test_expires_for_good_once_the_chain_was_read_past_the_expiry(
+    def test_invoice_expires_permanently_after_the_chain_was_read_past_the_expiry(
         self, database: Database, ada: Merchant, invoice: InvoiceView, now: datetime
     ) -> None:
         later = now + timedelta(minutes=31)
@@ -117,7 +117,7 @@ class TestApplySettlement:
         assert read(database, ada, invoice, now).status == "expired", "stored, not computed"
         assert events(database)[-1] == ("expired", "unpaid", "expired", "none")
 
-    def test_takes_totals_beyond_uint256(
+    def test_totals_beyond_uint256_are_accepted(
         self, database: Database, ada: Merchant, invoice: InvoiceView, now: datetime
     ) -> None:
         largest = 2**256 - 1
@@ -125,7 +125,7 @@ class TestApplySettlement:
             pay(database, invoice.id, at=now, amount=largest, block_number=block, head_number=200)
         assert read(database, ada, invoice, now).amount_paid == 12 * largest
 
-    def test_knows_only_invoices_that_exist(self, database: Database, now: datetime) -> None:
+    def test_unknown_invoice_is_not_found(self, database: Database, now: datetime) -> None:
         with pytest.raises(InvoiceDoesNotExist):
             database.run(
                 lambda s: apply_settlement(s, "nobody", head_number=1, checkpoint_time=now, now=now)
@@ -133,10 +133,8 @@ class TestApplySettlement:
 
 
 class TestCancelAgainstPayment:
-    def test_exactly_one_of_them_wins(
-        self, database: Database, ada: Merchant, now: datetime
-    ) -> None:
-        """The cancel and the watcher's transaction start together, twenty times."""
+    def test_exactly_one_wins(self, database: Database, ada: Merchant, now: datetime) -> None:
+        """The cancellation and the watcher's transaction start together, twenty times."""
 
         def cancel(invoice_id: str) -> bool:
             try:

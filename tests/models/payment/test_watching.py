@@ -1,4 +1,4 @@
-"""What the watcher writes: a transfer once, a dropped one kept, newcomers apart from the others."""
+"""Rows that the watcher writes: transfers once, dropped transfers kept, unsynced invoices apart."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -62,7 +62,7 @@ def rows(database: Database) -> list[tuple[int, int, str]]:
 
 
 class TestRecord:
-    def test_a_transfer_is_news_once(
+    def test_transfer_is_reported_once(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         assert record(database, now, transfer(invoice)) == {invoice.id}
@@ -75,7 +75,7 @@ class TestRecord:
         record(database, now, transfer(invoice), transfer(invoice, log_index=1))
         assert rows(database) == [(7, 0, "pending"), (7, 1, "pending")]
 
-    def test_a_block_that_is_back_revives_its_payment(
+    def test_returning_block_restores_its_payment(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         record(database, now, transfer(invoice))
@@ -86,7 +86,7 @@ class TestRecord:
 
 
 class TestOrphan:
-    def test_drops_what_lies_above_and_was_not_read_again(
+    def test_payments_in_higher_blocks_that_were_not_read_again_are_dropped(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         kept = transfer(invoice, block=9)
@@ -97,7 +97,7 @@ class TestOrphan:
         assert touched == {invoice.id}
         assert rows(database) == [(6, 0, "pending"), (8, 0, "orphaned"), (9, 0, "pending")]
 
-    def test_leaves_invoices_whose_monitoring_is_over(
+    def test_invoice_without_monitoring_is_unchanged(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         record(database, now, transfer(invoice))
@@ -110,7 +110,7 @@ class TestOrphan:
 
 
 class TestNewcomers:
-    def test_an_invoice_is_a_newcomer_until_it_has_caught_up(
+    def test_invoice_is_a_newcomer_until_it_is_synced(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         assert (newcomers(database), receiver_ids(database, now)) == ([invoice.id], [])
@@ -119,7 +119,7 @@ class TestNewcomers:
         caught_up(database, invoice, next_block=None)
         assert (newcomers(database), receiver_ids(database, now)) == ([], [invoice.id])
 
-    def test_a_newcomer_is_not_settled(
+    def test_newcomer_is_not_settled(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         def settle(session: Session) -> int:
@@ -131,7 +131,7 @@ class TestNewcomers:
         caught_up(database, invoice, next_block=None)
         assert database.run(settle) == 1
 
-    def test_a_walk_back_lowers_only_starts_that_are_higher(
+    def test_walk_back_lowers_only_higher_starts(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         ancestor = BlockMark(9, make_hash("block", 9), now)
@@ -146,10 +146,10 @@ class TestNewcomers:
                 [found] = receivers.find_newcomers(reader, CHAIN_ID, limit=5)
             assert (found.catch_up_block, found.creation_block) == (after, min(before, 9))
 
-    def test_an_invoice_whose_time_is_over_is_read_anew_twice(
+    def test_expired_invoice_is_rescanned_twice(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
-        """Before it expires for good, and when its monitoring is over; each once."""
+        """Once before it expires permanently, and once when its monitoring ends."""
         unread = update(Invoice).values(rereads=0, creation_block=7)
         database.run(lambda session: session.execute(unread))
 
@@ -199,7 +199,7 @@ def receiver_ids(database: Database, since: datetime) -> list[str]:
 
 
 class TestDust:
-    """An invoice that has its thousand payments takes no more dust; `few`: three instead."""
+    """An invoice with a thousand payments accepts no more dust. `few` lowers the limit to three."""
 
     @pytest.fixture(autouse=True)
     def few(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +208,7 @@ class TestDust:
     def atoms(self, invoice: InvoiceView, n: int, amount: int = 1) -> Observation:
         return replace(transfer(invoice, log_index=n), amount=amount)
 
-    def test_is_written_down_up_to_a_number(
+    def test_dust_is_stored_up_to_a_number(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         at_once = [self.atoms(invoice, n) for n in range(5)]
@@ -220,7 +220,7 @@ class TestDust:
         assert record(database, now, self.atoms(invoice, 8, worth)) == {invoice.id}
         assert [log_index for _, log_index, _ in rows(database)] == [0, 1, 2, 8]
 
-    def test_is_reported_when_some_is_left_out(
+    def test_omitted_dust_is_reported(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         stored = [self.atoms(invoice, n) for n in range(3)]
@@ -234,21 +234,21 @@ class TestDust:
         with database.reading() as reader:
             return render_with_notes(read_settled(reader, invoice.id, head_number=200))
 
-    def test_of_dropped_blocks_takes_no_room(
+    def test_dust_of_dropped_blocks_does_not_count(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         record(database, now, *(self.atoms(invoice, n) for n in range(3)))
         database.run(lambda session: watching.orphan(session, CHAIN_ID, above=1))
         assert record(database, now, self.atoms(invoice, 5)) == {invoice.id}
 
-    def test_of_one_invoice_takes_no_room_of_another(
+    def test_dust_of_another_invoice_does_not_count(
         self, database: Database, ada: Merchant, invoice: InvoiceView, now: datetime
     ) -> None:
         other = database.run(lambda session: make_invoice(session, ada, now=now))
         record(database, now, *(self.atoms(invoice, n) for n in range(4)))
         assert record(database, now, self.atoms(other, 9)) == {other.id}
 
-    def test_that_was_known_lives_again_with_its_block(
+    def test_known_dust_returns_with_its_block(
         self, database: Database, invoice: InvoiceView, now: datetime
     ) -> None:
         known = [self.atoms(invoice, n) for n in range(3)]

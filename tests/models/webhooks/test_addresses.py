@@ -1,4 +1,4 @@
-"""Where webhooks may go: every way inside is refused, however it is spelled."""
+"""Webhook targets: every internal address is rejected in any spelling."""
 
 from ipaddress import ip_address, ip_network
 
@@ -102,44 +102,44 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize("url", INSIDE)
-def test_is_refused(url: str) -> None:
+def test_internal_url_is_rejected(url: str) -> None:
     with pytest.raises(AddressRefused):
         check_url(url, ())
 
 
-def test_they_are_many() -> None:
+def test_internal_urls_are_many() -> None:
     assert len(set(INSIDE)) >= 60
 
 
 @pytest.mark.parametrize(
     "url", ["https://a b.example/", "https://a.example/\r\nX: y", " https://a"]
 )
-def test_no_blank_gets_in(url: str) -> None:
+def test_url_with_white_space_is_rejected(url: str) -> None:
     with pytest.raises(AddressRefused):
         check_url(url, ())
 
 
 @pytest.mark.parametrize("url", OUTSIDE)
-def test_is_taken(url: str) -> None:
+def test_external_url_is_accepted(url: str) -> None:
     target = check_url(url, ())
     assert (target.scheme, target.request_target[0]) == ("https", "/")
     assert target.host == target.host.lower()
 
 
-def test_says_what_is_connected_to() -> None:
+def test_target_has_host_port_and_path() -> None:
     target = check_url("https://[2606:4700::1111]:8443?a=b", ())
     assert (target.host, target.port, target.request_target) == ("2606:4700::1111", 8443, "/?a=b")
     assert target.address == ip_address("2606:4700::1111")
 
 
 @pytest.mark.parametrize("inside", ["10.0.0.7", "::ffff:10.0.0.7", "fe80::7"])
-def test_one_address_inside_spoils_the_name(inside: str) -> None:
+def test_one_internal_address_rejects_the_name(inside: str) -> None:
     target = check_url("https://shop.example/", ())
     with pytest.raises(AddressRefused):
         require_open(target, [ip_address("93.184.215.14"), ip_address(inside)], ())
 
 
-def test_the_operator_can_open_networks() -> None:
+def test_operator_can_allow_networks() -> None:
     opened = [ip_network("127.0.0.0/8"), ip_network("::1/128")]
     for url in ("http://127.0.0.1:9000/hook", "https://127.9.9.9:9000/", "http://[::1]:9000/"):
         check_url(url, opened)
@@ -153,5 +153,5 @@ def test_the_operator_can_open_networks() -> None:
 
 
 @pytest.mark.parametrize("text", ["8.8.8.8", "1.1.1.1", "2a00:1450::1", "2606:4700::1111"])
-def test_global_unicast(text: str) -> None:
+def test_global_unicast_addresses_are_recognized(text: str) -> None:
     assert is_global_unicast(ip_address(text))

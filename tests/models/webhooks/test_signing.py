@@ -1,4 +1,4 @@
-"""Messages are written and signed as Standard Webhooks says."""
+"""Messages have the form and the signatures of Standard Webhooks."""
 
 import base64
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ AT = datetime(2021, 2, 25, 15, 42, 10, 250_000, tzinfo=UTC)
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
-def test_the_example_of_the_specification() -> None:
+def test_example_of_the_specification_verifies() -> None:
     now = datetime.fromtimestamp(1614265330, UTC)
     signed = signing.sign(
         "msg_p5jXN8AQM9LWM0D4loKWxJek", b'{"test": 2432232314}', [SECRET], now=now
@@ -23,7 +23,7 @@ def test_the_example_of_the_specification() -> None:
     }
 
 
-def test_each_secret_signs() -> None:
+def test_message_is_signed_with_each_secret() -> None:
     old, new = signing.new_secret(), signing.new_secret()
     alone = [signing.sign("evt_1", b"{}", [one], now=AT)["webhook-signature"] for one in (old, new)]
     both = signing.sign("evt_1", b"{}", [old, new], now=AT)["webhook-signature"]
@@ -31,7 +31,7 @@ def test_each_secret_signs() -> None:
     assert alone[0] != alone[1]
 
 
-def test_a_message_says_what_happened_and_when() -> None:
+def test_message_contains_event_and_time() -> None:
     body = signing.write_message(
         "evt_1", "invoice.paid", AT, {"invoice": {"external_order_id": "Ä"}}
     )
@@ -41,7 +41,7 @@ def test_a_message_says_what_happened_and_when() -> None:
     )
 
 
-def test_a_new_secret_has_32_bytes() -> None:
+def test_new_secret_has_32_bytes() -> None:
     secret = signing.new_secret()
     assert len(base64.b64decode(secret.removeprefix("whsec_"))) == 32
     assert signing.is_secret(secret)
@@ -51,5 +51,5 @@ def test_a_new_secret_has_32_bytes() -> None:
 @pytest.mark.parametrize(
     "text", ["", "whsec_", SECRET[6:], "whsec_AAAA", "whsec_" + "A" * 88, "whsec_!!!!", "whsec_äöü"]
 )
-def test_what_is_no_secret(text: str) -> None:
+def test_invalid_secret_is_rejected(text: str) -> None:
     assert not signing.is_secret(text)

@@ -1,4 +1,4 @@
-"""How far webhooks are behind, as the operator is told."""
+"""The webhook backlog that operators see."""
 
 from datetime import timedelta
 from typing import Any
@@ -20,7 +20,7 @@ NOTHING = Backlog(due=0, failing=0, oldest=timedelta(0))
 
 
 class Shop:
-    """Ada's shop with one endpoint, whose worker does one thing after the other."""
+    """Ada's shop with one endpoint and a sequential worker."""
 
     def __init__(self, database: Database, clock: FrozenClock, ada: Merchant) -> None:
         self._database, self._clock, self._ada = database, clock, ada
@@ -31,7 +31,7 @@ class Shop:
         self._database.run(lambda s: make_invoice(s, self._ada, now=now))
 
     def claim(self) -> list[int]:
-        """The worker takes the endpoint; the events that are due."""
+        """Claim the endpoint as the worker does, and return the ids of due events."""
 
         def work(session: Any) -> list[int]:
             now = self._clock.now()
@@ -68,7 +68,7 @@ def shop(database: Database, clock: FrozenClock, ada: Merchant) -> Shop:
     return Shop(database, clock, ada)
 
 
-def test_an_event_waits_until_it_is_taken(shop: Shop, clock: FrozenClock) -> None:
+def test_event_counts_until_it_is_delivered(shop: Shop, clock: FrozenClock) -> None:
     assert shop.backlog() == NOTHING
     shop.sell()
     clock.advance(seconds=3)
@@ -80,9 +80,7 @@ def test_an_event_waits_until_it_is_taken(shop: Shop, clock: FrozenClock) -> Non
     assert shop.backlog() == NOTHING
 
 
-def test_one_that_fails_is_counted_and_says_nothing_of_the_worker(
-    shop: Shop, clock: FrozenClock
-) -> None:
+def test_failing_event_is_counted_but_not_in_the_delay(shop: Shop, clock: FrozenClock) -> None:
     shop.sell()
     (event_id,) = shop.claim()
     shop.answer(event_id, 500)
@@ -92,7 +90,7 @@ def test_one_that_fails_is_counted_and_says_nothing_of_the_worker(
     assert shop.backlog() == Backlog(due=1, failing=1, oldest=timedelta(0))
 
 
-def test_nobody_waits_for_one_that_is_paused_or_disabled(shop: Shop, clock: FrozenClock) -> None:
+def test_paused_or_disabled_endpoint_has_no_backlog(shop: Shop, clock: FrozenClock) -> None:
     shop.sell()
     shop.claim()
     clock.advance(seconds=5)
@@ -102,7 +100,7 @@ def test_nobody_waits_for_one_that_is_paused_or_disabled(shop: Shop, clock: Froz
     assert shop.backlog() == NOTHING
 
 
-def test_no_more_than_a_bound_is_counted(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_counted_events_is_limited(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         shop.sell()
     shop.claim()

@@ -1,4 +1,4 @@
-"""What is posted and how it is signed, as the library of Standard Webhooks reads it, unmodified."""
+"""Posted messages and their signatures, verified by the unmodified Standard Webhooks library."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +13,7 @@ AT = datetime(2026, 11, 22, 12, 30, 15, 123_000, UTC)
 DATA = '{"invoice":{"amount":"12500000","note":"käse \\u0000"}}'
 
 
-def test_the_body_is_the_standards() -> None:
+def test_body_follows_the_standard() -> None:
     body = signing.write_message(ID, "invoice.paid", AT, orjson.Fragment(DATA))
     assert orjson.loads(body) == {
         "id": ID,
@@ -24,7 +24,7 @@ def test_the_body_is_the_standards() -> None:
     }
 
 
-def test_a_secret_is_32_random_bytes() -> None:
+def test_secret_is_32_random_bytes() -> None:
     made = {signing.new_secret() for _ in range(100)}
     assert len(made) == 100
     assert all(len(signing._key(secret)) == 32 for secret in made)
@@ -32,7 +32,7 @@ def test_a_secret_is_32_random_bytes() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_the_library_accepts_each_secret_that_signs(count: int) -> None:
+def test_library_accepts_each_signing_secret(count: int) -> None:
     secrets = [signing.new_secret() for _ in range(count)]
     now = datetime.now(UTC)
     body = signing.write_message(ID, "invoice.paid", now, orjson.Fragment(DATA))
@@ -44,7 +44,7 @@ def test_the_library_accepts_each_secret_that_signs(count: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["webhook-id", "webhook-timestamp", "webhook-signature", "body"])
-def test_the_library_refuses_what_was_altered(name: str) -> None:
+def test_library_rejects_altered_messages(name: str) -> None:
     secret, now = signing.new_secret(), datetime.now(UTC)
     body = signing.write_message(ID, "invoice.paid", now, orjson.Fragment(DATA))
     sent = dict(signing.sign("evt_42", body, [secret], now=now))
@@ -58,7 +58,7 @@ def test_the_library_refuses_what_was_altered(name: str) -> None:
         Webhook(secret).verify(body, sent)
 
 
-def test_an_old_message_is_refused() -> None:
+def test_library_rejects_an_old_message() -> None:
     secret, then = signing.new_secret(), datetime.now(UTC) - timedelta(minutes=10)
     body = signing.write_message(ID, "ping", then, orjson.Fragment("{}"))
     sent = signing.sign("m", body, [secret], now=then)
