@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -48,6 +50,40 @@ def test_warm_program_has_what_it_was_started_with(env: dict[str, str], tmp_path
         assert Path(f"/proc/{process.pid}/cwd").resolve() == tmp_path.resolve()
         process.send_signal(signal.SIGKILL)
         assert process.wait(20) == -signal.SIGKILL
+
+
+SUPERVISOR = """
+import subprocess, sys, time
+from demo.stopping import stop_with_parent
+from tests.support import warm
+
+warm.supervise()
+words = [sys.executable, "-P", "-m", "specd._cli.main", "outside"]
+child = subprocess.Popen(
+    [*words, "--relay-port", "0", "--vendor-port", "0"],
+    preexec_fn=stop_with_parent, start_new_session=True, stdout=subprocess.PIPE,
+)
+child.stdout.readline()
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_program_of_a_supervisor_is_its_warm_child_and_ends_with_it(env: dict[str, str]) -> None:
+    words = [sys.executable, "-c", SUPERVISOR]
+    with subprocess.Popen(words, env=env, cwd="/", stdout=subprocess.PIPE) as supervisor:
+        try:
+            assert supervisor.stdout is not None
+            child = Path(f"/proc/{int(supervisor.stdout.readline())}")
+            assert f"PPid:\t{supervisor.pid}\n" in (child / "status").read_text()
+            assert b"warm.supervise" in (child / "cmdline").read_bytes(), "it started cold"
+        finally:
+            supervisor.kill()
+    deadline = time.monotonic() + 20
+    with suppress(FileNotFoundError, ProcessLookupError):
+        while "State:\tZ" not in (child / "status").read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
 
 
 def test_typed_words_reach_a_warm_program(env: dict[str, str]) -> None:

@@ -175,7 +175,7 @@ def test_a_second_start_uses_what_is_there_and_mends_what_dies(start: Callable[.
     (server,) = {
         pid
         for pid in descendants(again.process.pid)
-        if b"\0serve\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        if Path(f"/proc/{pid}/fd/1").resolve().name == "server.log"
         and f" {again.process.pid} " in Path(f"/proc/{pid}/stat").read_text()
     }
     os.kill(server, signal.SIGKILL)

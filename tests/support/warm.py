@@ -6,6 +6,7 @@ as a fork of a process that waits for such requests, with the requested environm
 files. It is a child of this process, like a program that was started cold. The program that shrinks
 images comes from a second, small process (`shrink_warm`), because importing Pillow takes ninety
 milliseconds, and a test of an import shrinks ten images. The same image is shrunk only once.
+Programs that the program of a `Supervisor` starts are warm, too, and its children.
 
 A test of the start itself (imports, signals, the command line in `/proc`) uses `subprocess`. A
 module of another tree starts cold.
@@ -44,7 +45,7 @@ PICTURES = [sys.executable, "-I", str(ROOT / "adapters/images/shrinking.py")]
 COMMANDS = ("check", "config", "doctor", "migrate", "serve", "worker")
 """The commands of specd that are imported in advance, in addition to those of the services."""
 
-_SET_CHILD_SUBREAPER = 36
+_SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
 _HEAD = struct.Struct("!I")
 _STATUS = struct.Struct("!i")
 
@@ -52,10 +53,16 @@ _STATUS = struct.Struct("!i")
 class Popen(subprocess.Popen[Any]):
     """A `subprocess.Popen` whose program starts warm if possible."""
 
+    supervises = False
+    """Whether the programs that the program starts also start warm."""
+
     def _execute_child(self, *arguments: Any) -> None:
         cold = super()._execute_child  # type: ignore[misc]
         asked = inspect.signature(cold).bind(*arguments).arguments
         words, env = list(asked["args"]), asked["env"]
+        is_safe = words[1:2] == ["-P"]
+        if is_safe:
+            del words[1]
         shrinks = words[:3] == PICTURES and can_fork(asked)
         if not shrinks and not can_start(words, os.environ if env is None else env, asked):
             cold(*arguments)
@@ -70,7 +77,10 @@ class Popen(subprocess.Popen[Any]):
                 "words": [os.fspath(word) for word in words[3:]],
                 "env": dict(os.environ if env is None else env),
                 "folder": os.fspath(asked["cwd"] or Path.cwd()),
+                "is_safe": is_safe,
                 "leads": asked["start_new_session"],
+                "supervises": self.supervises,
+                "stops_with": os.getpid() if asked["preexec_fn"] else 0,
                 "umask": asked["umask"],
             },
             files,
@@ -82,6 +92,20 @@ class Popen(subprocess.Popen[Any]):
         self._child_created = True
         pipes = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
         self._close_pipe_fds(*(asked[name] for name in pipes))  # type: ignore[attr-defined]
+
+
+class Supervisor(Popen):
+    """A `Popen` of a program whose own programs also start warm."""
+
+    supervises = True
+
+
+def supervise() -> None:
+    """Start programs of this process warm, including those of asyncio. Its other threads must not
+    have started yet.
+    """
+    _nursery.fork_here()
+    subprocess.Popen = Popen  # type: ignore[misc]
 
 
 def run(
@@ -177,10 +201,15 @@ def can_fork(asked: Mapping[str, Any]) -> bool:
     return (
         sys.platform == "linux"
         and not asked["shell"]
-        and asked["preexec_fn"] is None
+        and (asked["preexec_fn"] is None or _stops_with_parent(asked["preexec_fn"]))
         and not asked["pass_fds"]
         and asked["uid"] is None
     )
+
+
+def _stops_with_parent(function: Any) -> bool:
+    """Return whether a function is the one that `_stop_with` replaces."""
+    return bool(f"{function.__module__}.{function.__name__}" == "demo.stopping.stop_with_parent")
 
 
 def _of_python(env: Mapping[str, str]) -> dict[str, str]:
@@ -233,6 +262,19 @@ class _Nursery:
         theirs.close()
         self._owner = os.getpid()
         leftovers.keep(self._process.pid)
+
+    def fork_here(self) -> None:
+        """Fork this process, which has imported everything, as the forking process. It ends with
+        this one.
+        """
+        self._socket, theirs = socket.socketpair()
+        if os.fork() == 0:
+            self._socket.close()
+            with suppress(KeyboardInterrupt):
+                _fork_forever(theirs)
+            os._exit(0)
+        theirs.close()
+        self._process, self._owner = None, os.getpid()
 
     def close(self) -> None:
         """End the forking process. Its forks continue."""
@@ -345,6 +387,10 @@ def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
         os.setsid()
     if request["umask"] >= 0:
         os.umask(request["umask"])
+    if request["stops_with"]:
+        _stop_with(request["stops_with"])
+    if request["supervises"]:
+        supervise()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
     os.environ.update(request["env"])
@@ -352,7 +398,7 @@ def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
     status = 1
     try:
         os.chdir(request["folder"])
-        sys.path[0] = request["folder"]
+        sys.path[0] = str(ROOT) if request["is_safe"] else request["folder"]
         sys.argv[1:] = request["words"]
         sys.modules.pop(request["module"], None)
         runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
@@ -371,6 +417,18 @@ def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status & 0xFF)
+
+
+def _stop_with(parent: int) -> None:
+    """Make Linux send SIGTERM to this process when its parent dies. It becomes a child of the
+    parent when the process between them has ended.
+    """
+    deadline = time.monotonic() + 10
+    while os.getppid() != parent and time.monotonic() < deadline:
+        time.sleep(0.001)
+    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _prepare(modules: Sequence[str]) -> None:
