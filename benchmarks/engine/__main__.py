@@ -18,6 +18,7 @@ from benchmarks.engine.peers import (
     FALCON,
     FASTAPI,
     LITESTAR,
+    NODE_MODULES,
     OURS,
     PEERS,
     STARLETTE,
@@ -58,18 +59,20 @@ def read_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def start(peer: Peer, directory: Path) -> Server:
-    """Start gunicorn with one worker on the server core. All logs go to a file."""
+def start(peer: Peer, directory: Path, **environment: str) -> Server:
+    """Start a peer on the server core. All logs go to a file."""
     metrics = directory / f"{peer.port}"
     metrics.mkdir()
-    command = [sys.executable, "-m", "gunicorn", "-c", "benchmarks/load/gunicorn.py"]
-    command += ["-w", "1", "-k", peer.worker, "-b", f"127.0.0.1:{peer.port}", peer.app]
     return Server(
         peer.name,
-        command,
+        peer.command,
         port=peer.port,
         log=directory / f"{peer.port}.log",
-        env={"PROMETHEUS_MULTIPROC_DIR": str(metrics)},
+        env={
+            "PROMETHEUS_MULTIPROC_DIR": str(metrics),
+            "NODE_PATH": str(NODE_MODULES),
+            **environment,
+        },
         core=SERVER_CORE,
         checkout=peer.checkout,
     )
@@ -93,8 +96,7 @@ def check(peers: Sequence[Peer], servers: Sequence[Server]) -> None:
         sys.exit("The servers do not agree, so nothing was measured:\n" + "\n".join(wrong))
 
 
-def load_fixed(operation: str, server: Server, seconds: float, *, connections: int) -> Load:
-    request = BY_NAME[operation].request
+def load_fixed(request: Request, server: Server, seconds: float, *, connections: int) -> Load:
     headers = [part for pair in request.headers.items() for part in pair]
     return run_wrk(
         server.url + request.path,
@@ -144,7 +146,8 @@ def main() -> int:
         peers.insert(1, beside)
 
     def load_once(operation: str, server: Server, seconds: float) -> Load:
-        return load_fixed(operation, server, seconds, connections=arguments.connections)
+        request = BY_NAME[operation].request
+        return load_fixed(request, server, seconds, connections=arguments.connections)
 
     with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
         servers = [stack.enter_context(start(peer, Path(directory))) for peer in peers]

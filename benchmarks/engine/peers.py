@@ -1,13 +1,18 @@
 """The measured servers, and their known deviations."""
 
+import sys
 from dataclasses import dataclass, field, replace
 
-from benchmarks.load.checkout import HERE, Checkout
+from benchmarks.load.checkout import HERE, ROOT, Checkout
+
+NODE_MODULES = ROOT / "build/tools/fastify/node_modules"
+"""The packages of peers in JavaScript. `scripts/tools install fastify` installs them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """An ASGI application of a checkout by import string, and its gunicorn worker class.
+    """An ASGI application of a checkout by import string, and its gunicorn worker class, or the
+    file of a program for Node.js.
 
     `validates` is False only for the two floors.
 
@@ -22,6 +27,18 @@ class Peer:
     validates: bool = True
     deviations: dict[tuple[str, str], str] = field(default_factory=dict)
     checkout: Checkout = HERE
+
+    @property
+    def needs_node(self) -> bool:
+        return self.app.endswith(".cjs")
+
+    @property
+    def command(self) -> list[str]:
+        """The command that starts the server with one process for requests."""
+        if self.needs_node:
+            return ["node", self.app, str(self.port)]
+        gunicorn = [sys.executable, "-m", "gunicorn", "-c", "benchmarks/load/gunicorn.py"]
+        return [*gunicorn, "-w", "1", "-k", self.worker, "-b", f"127.0.0.1:{self.port}", self.app]
 
 
 OURS = HERE.name

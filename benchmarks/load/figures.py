@@ -104,9 +104,9 @@ def _number(figure: float) -> str:
 def machine() -> dict[str, Any]:
     """Return the machine and the versions of the run, so that two files can be compared."""
     distributions = (
-        "blacksheep", "connexion", "falcon", "fastapi", "gunicorn", "httptools", "jsonschema_rs",
-        "litestar", "msgspec", "orjson", "psycopg", "pydantic", "sqlalchemy", "starlette",
-        "uvicorn", "uvloop",
+        "advanced_alchemy", "blacksheep", "connexion", "falcon", "fastapi", "gunicorn",
+        "httptools", "jsonschema_rs", "litestar", "msgspec", "orjson", "psycopg", "pydantic",
+        "sqlalchemy", "starlette", "uvicorn", "uvloop",
     )  # fmt: skip
     versions = {}
     for name in distributions:

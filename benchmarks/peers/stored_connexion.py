@@ -10,7 +10,14 @@ from connexion.resolver import RelativeResolver
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from benchmarks.stored.tables import VERSION, Task, open_engines, rendered, url_of_server
+from benchmarks.stored.tables import (
+    NO_SUCH_TASK,
+    VERSION,
+    Task,
+    open_engines,
+    rendered,
+    url_of_server,
+)
 
 DOCUMENT = Path(__file__).parents[1] / "stored" / "tasks.yaml"
 _engines: list[Engine] = []
@@ -26,9 +33,10 @@ def list_tasks(limit: int) -> dict[str, Any]:
         return {"tasks": [rendered(task) for task in tasks]}
 
 
-def get_task(task_id: int) -> dict[str, Any]:
+def get_task(task_id: int) -> dict[str, Any] | tuple[dict[str, Any], int]:
     with Session(_engines[0]) as session:
-        return rendered(session.get_one(Task, task_id))
+        task = session.get(Task, task_id)
+        return rendered(task) if task else (NO_SUCH_TASK, 404)
 
 
 def create_task(body: dict[str, Any]) -> tuple[dict[str, Any], int]:

@@ -3,12 +3,19 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-from fastapi import Depends, FastAPI, Path, Query, Request
+from fastapi import Depends, FastAPI, HTTPException, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from benchmarks.stored.tables import VERSION, Task, open_engines, rendered, url_of_server
+from benchmarks.stored.tables import (
+    NO_SUCH_TASK,
+    VERSION,
+    Task,
+    open_engines,
+    rendered,
+    url_of_server,
+)
 
 
 class Version(BaseModel):
@@ -50,7 +57,10 @@ def list_tasks(session: SessionDep, limit: Annotated[int, Query(ge=1, le=100)] =
 
 
 def get_task(session: SessionDep, task_id: Annotated[int, Path(ge=1, le=2147483647)]) -> TaskOut:
-    return TaskOut(**rendered(session.get_one(Task, task_id)))
+    task = session.get(Task, task_id)
+    if task is None:
+        raise HTTPException(404, NO_SUCH_TASK["message"])
+    return TaskOut(**rendered(task))
 
 
 def create_task(session: SessionDep, new: NewTask) -> TaskOut:

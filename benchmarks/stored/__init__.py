@@ -1,1 +1,1 @@
-"""A service with a database: specd, connexion and FastAPI, each with plain SQLAlchemy on SQLite."""
+"""A service with a database on SQLite: specd and its peers, the ones in Python with SQLAlchemy."""

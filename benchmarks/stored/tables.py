@@ -10,6 +10,7 @@ URL = "BENCHMARK_DATABASE_URL"
 """The environment variable with the database of a server."""
 ROWS = 1000
 VERSION = "1.0.0"
+NO_SUCH_TASK = {"message": "No such task."}
 
 
 class Base(DeclarativeBase):

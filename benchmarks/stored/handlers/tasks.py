@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from benchmarks.stored.tables import VERSION, Task, rendered
+from benchmarks.stored.tables import NO_SUCH_TASK, VERSION, Task, rendered
 from specd import Context
 
 
@@ -19,9 +19,10 @@ def list_tasks(ctx: Context, *, limit: int) -> dict[str, Any]:
     return {"tasks": [rendered(task) for task in tasks]}
 
 
-def get_task(ctx: Context, *, task_id: int) -> dict[str, Any]:
+def get_task(ctx: Context, *, task_id: int) -> dict[str, Any] | tuple[dict[str, Any], int]:
     """Read a task."""
-    return rendered(ctx.session.get_one(Task, task_id))
+    task = ctx.session.get(Task, task_id)
+    return rendered(task) if task else (NO_SUCH_TASK, 404)
 
 
 def create_task(ctx: Context, *, body: dict[str, Any]) -> tuple[dict[str, Any], int]:
