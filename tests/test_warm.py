@@ -17,6 +17,7 @@ from adapters.images import pictures
 from adapters.images.pictures import NotAPicture, make_small
 from tests.support import warm
 from tests.support.pictures import picture
+from tests.support.stranger import Stranger
 
 SPECD = [sys.executable, "-m", "specd._cli.main"]
 
@@ -35,6 +36,46 @@ def test_warm_program_answers_as_the_cold_one(env: dict[str, str], words: tuple[
     )
     assert (started.returncode, started.stderr) == (cold.returncode, cold.stderr)
     assert started.stdout == cold.stdout
+
+
+WHERE = """
+import os, sys
+import click, specd
+print(sys.path, sys.argv, os.getcwd(), sys.flags, __name__, "wsgi" in sys.modules)
+print(click.__file__, specd.Project.__module__, os.environ["SHOP"], file=sys.stderr)
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize(
+    "words", [("where", "a"), ("specd._cli.main", "new", "json"), ("pytest", "--version")]
+)
+def test_warm_program_of_a_project_answers_as_the_cold_one(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    shop = Stranger(tmp_path)
+    (tmp_path / "library/where.py").write_text(WHERE)
+    cold = subprocess.run(
+        shop.argv(*words), cwd=shop.path, env={**shop.env, "SHOP": "1"}, capture_output=True,
+        text=True,
+    )  # fmt: skip
+    started = shop.run(*words, SHOP="1")
+    assert (started.returncode, started.stderr) == (cold.returncode, cold.stderr)
+    assert started.stdout == cold.stdout
+
+
+def test_program_of_an_installed_library_starts_cold(tmp_path: Path) -> None:
+    shop = Stranger(tmp_path)
+    asked: dict[str, Any] = {
+        "shell": False, "preexec_fn": None, "pass_fds": (), "uid": None,
+    }  # fmt: skip
+    words = shop.argv("where")
+    assert warm.can_start_library(words, shop.env, asked)
+    assert not warm.can_start_library(SPECD, shop.env, asked)
+    assert not warm.can_start_library(words, {**shop.env, "PYTHONWARNINGS": "error"}, asked)
+    (tmp_path / "library/specd").unlink()
+    (tmp_path / "library/specd").mkdir()
+    assert not warm.can_start_library(words, shop.env, asked)
 
 
 def test_warm_program_has_what_it_was_started_with(env: dict[str, str], tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import specd
 from tests.architecture.imports import ROOT
+from tests.support import warm
 from tests.support.copied_tree import copy
 
 PROGRAM = "specd._cli.main"
@@ -53,13 +54,13 @@ class Stranger:
         """Return the command line of a Python module. It ignores editable installations, and cannot
         import from the working directory, just like a console script.
         """
-        return [sys.executable, "-S", "-P", "-W", "ignore", "-m", *words]
+        return [*warm.LIBRARY, *words]
 
     def run(self, *words: str, below: str = ".", **env: str) -> subprocess.CompletedProcess[str]:
-        """Run a Python module. Return its status and output."""
-        return subprocess.run(
+        """Run a Python module, warm if possible. Return its status and output."""
+        return warm.run(
             self.argv(*words), cwd=self.path / below, env={**self.env, **env},
-            capture_output=True, text=True, timeout=120, check=False,
+            capture_output=True, text=True, timeout=120,
         )  # fmt: skip
 
     def specd(self, *words: str, below: str = ".", **env: str) -> str:

@@ -8,6 +8,9 @@ images comes from a second, small process (`shrink_warm`), because importing Pil
 milliseconds, and a test of an import shrinks ten images. The same image is shrunk only once.
 Programs that the program of a `Supervisor` starts are warm, too, and its children.
 
+Programs of a project outside this repository (`tests.support.stranger`) come from a third process,
+which has imported the library and not the services.
+
 A test of the start itself (imports, signals, the command line in `/proc`) uses `subprocess`. A
 module of another tree starts cold.
 """
@@ -21,11 +24,13 @@ import json
 import os
 import runpy
 import shlex
+import shutil
 import signal
 import socket
 import struct
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import time
@@ -42,6 +47,13 @@ MODULES = frozenset({"specd._cli.main", "gunicorn"})
 SHRINKING = "adapters.images.shrinking"
 PICTURES = [sys.executable, "-I", str(ROOT / "adapters/images/shrinking.py")]
 """The command line of `adapters.images.pictures` for the program that shrinks images."""
+LIBRARY = [sys.executable, "-S", "-P", "-W", "ignore", "-m"]
+"""The command line of a module in a project outside this repository."""
+LIBRARY_IMPORTS = (
+    *("specd._cli.check", "specd._cli.config", "specd._cli.migrate", "specd._cli.new"),
+    *("specd._cli.routes", "specd._cli.types", "specd._db.migrate", "specd._workers.registry"),
+    *("specd.db", "sqlalchemy.dialects.sqlite", "uvicorn.main", "pytest", "httpx"),
+)
 COMMANDS = ("check", "config", "doctor", "migrate", "serve", "worker")
 """The commands of specd that are imported in advance, in addition to those of the services."""
 
@@ -63,18 +75,18 @@ class Popen(subprocess.Popen[Any]):
         is_safe = words[1:2] == ["-P"]
         if is_safe:
             del words[1]
-        shrinks = words[:3] == PICTURES and can_fork(asked)
-        if not shrinks and not can_start(words, os.environ if env is None else env, asked):
+        nursery, skipped = _find_nursery(words, os.environ if env is None else env, asked)
+        if nursery is None:
             cold(*arguments)
             return
         files = [
             number if given == -1 else given
             for number, given in enumerate((asked["p2cread"], asked["c2pwrite"], asked["errwrite"]))
         ]
-        pid = (_picture_nursery if shrinks else _nursery).start(
+        pid = nursery.start(
             {
-                "module": SHRINKING if shrinks else words[2],
-                "words": [os.fspath(word) for word in words[3:]],
+                "module": SHRINKING if nursery is _picture_nursery else words[skipped - 1],
+                "words": [os.fspath(word) for word in words[skipped:]],
                 "env": dict(os.environ if env is None else env),
                 "folder": os.fspath(asked["cwd"] or Path.cwd()),
                 "is_safe": is_safe,
@@ -82,6 +94,7 @@ class Popen(subprocess.Popen[Any]):
                 "supervises": self.supervises,
                 "stops_with": os.getpid() if asked["preexec_fn"] else 0,
                 "umask": asked["umask"],
+                "is_library": nursery is _library_nursery,
             },
             files,
         )
@@ -196,6 +209,37 @@ def can_start(words: Sequence[Any], env: Mapping[str, str], asked: Mapping[str, 
     )
 
 
+def can_start_library(
+    words: Sequence[Any], env: Mapping[str, str], asked: Mapping[str, Any]
+) -> bool:
+    """Return whether this command line can start as a fork in a project outside this repository.
+    The first folder of Python's path must have a link to this tree's library.
+    """
+    library, _, packages = env.get("PYTHONPATH", "").partition(os.pathsep)
+    return (
+        can_fork(asked)
+        and words[: len(LIBRARY)] == LIBRARY
+        and (Path(library) / "specd").resolve() == ROOT / "specd"
+        and packages == sysconfig.get_path("purelib")
+        and _of_python(env) == _of_python(os.environ)
+    )
+
+
+def _find_nursery(
+    words: Sequence[Any], env: Mapping[str, str], asked: Mapping[str, Any]
+) -> tuple[_Nursery | None, int]:
+    """Return the process that can fork for this command line, or None, and the number of words
+    before those of the program.
+    """
+    if words[:3] == PICTURES and can_fork(asked):
+        return _picture_nursery, len(PICTURES)
+    if can_start(words, env, asked):
+        return _nursery, 3
+    if can_start_library(words, env, asked):
+        return _library_nursery, len(LIBRARY) + 1
+    return None, 0
+
+
 def can_fork(asked: Mapping[str, Any]) -> bool:
     """Return whether a fork supports the requested options."""
     return (
@@ -219,11 +263,13 @@ def _of_python(env: Mapping[str, str]) -> dict[str, str]:
 class _Nursery:
     """The process that forks, from the first request to the end of this process."""
 
-    def __init__(self, *modules: str) -> None:
+    def __init__(self, *modules: str, is_library: bool = False) -> None:
         """Create a process that imports these modules, or those of specd's programs if there are
-        none.
+        none. With `is_library`, it has the Python path of a project outside this repository.
         """
         self._modules = modules
+        self._is_library = is_library
+        self._folder: str | None = None
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -251,11 +297,17 @@ class _Nursery:
         from tests.support import leftovers
 
         self._socket, theirs = socket.socketpair()
+        words, path, folder = ["-m", "tests.support.warm"], str(ROOT), str(ROOT)
+        if self._is_library:
+            self._folder = tempfile.mkdtemp()
+            (Path(self._folder) / "specd").symlink_to(ROOT / "specd")
+            words, folder = [*LIBRARY[1:-1], __file__], self._folder
+            path = os.pathsep.join((self._folder, sysconfig.get_path("purelib")))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.warm", str(theirs.fileno()), *self._modules],
-            cwd=ROOT,
+            [sys.executable, *words, str(theirs.fileno()), *self._modules],
+            cwd=folder,
             env={k: v for k, v in os.environ.items() if not k.startswith("SPECD_")}
-            | {"PYTHONPATH": str(ROOT)},
+            | {"PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
         )
@@ -282,12 +334,16 @@ class _Nursery:
             self._socket.close()
             self._process.wait()
             self._owner = 0
+            if self._folder:
+                shutil.rmtree(self._folder)
 
 
 _nursery = _Nursery()
 _picture_nursery = _Nursery(SHRINKING)
+_library_nursery = _Nursery(*LIBRARY_IMPORTS, is_library=True)
 atexit.register(_nursery.close)
 atexit.register(_picture_nursery.close)
+atexit.register(_library_nursery.close)
 
 
 class Shrunk:
@@ -398,7 +454,10 @@ def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
     status = 1
     try:
         os.chdir(request["folder"])
-        sys.path[0] = str(ROOT) if request["is_safe"] else request["folder"]
+        if request["is_library"]:
+            sys.path[:2] = request["env"]["PYTHONPATH"].split(os.pathsep)
+        else:
+            sys.path[0] = str(ROOT) if request["is_safe"] else request["folder"]
         sys.argv[1:] = request["words"]
         sys.modules.pop(request["module"], None)
         runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
@@ -441,6 +500,9 @@ def _prepare(modules: Sequence[str]) -> None:
     gc.disable()
     for name in modules:
         import_module(name)
+    # The options of the commands depend on the project, so that each program imports them.
+    for name in [name for name in sys.modules if f"{name}.".startswith("specd._cli.") and modules]:
+        del sys.modules[name]
     if not modules:
         _prepare_programs()
     gc.collect()
