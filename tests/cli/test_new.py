@@ -14,97 +14,10 @@ import pytest
 from specd._cli import scaffold
 from tests.architecture.imports import ROOT
 from tests.live.running_server import free_port, until_it_answers
-from tests.support.copied_tree import CopiedTree, copy_types
+from tests.support.copied_tree import CopiedTree
 from tests.support.stranger import PROGRAM, Stranger
 
-ODD = """
-openapi: 3.1.0
-info: {title: Odd, version: "1"}
-servers: [{url: "https://api.example.com/v1"}]
-security: [{keyAuth: []}, {bearer: []}]
-paths:
-  /pets/{id}:
-    parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
-    get:
-      summary: >-
-        Get “the” pet \u2013 a very long summary that goes on, because whoever wrote it had a
-        lot to say about pets.
-      responses:
-        "200":
-          description: Names.
-          content: {application/json: {schema: {type: array, items: {type: string}}}}
-    delete:
-      tags: [pet store]
-      operationId: deletePet
-      responses: {"204": {description: Gone.}}
-  /pets:
-    post:
-      tags: [pet store]
-      parameters:
-        - {name: Idempotency-Key, in: header, required: true, schema: {type: string, format: uuid}}
-        - {name: tags, in: query, schema: {type: array, items: {type: string}}, example: [a, b]}
-        - {name: class, in: query, schema: {type: [string, "null"]}}
-        - {name: order, in: query, schema: {type: string, default: x}}
-      requestBody:
-        required: true
-        content:
-          application/json:
-            schema:
-              type: object
-              required: [name]
-              properties:
-                name: {type: string, minLength: 120}
-                nested:
-                  type: object
-                  properties:
-                    a: {type: array, items: {type: integer}}
-                    b: {type: string, example: 'It "is" \u2013 so'}
-                    cccccccccccccccccccccc: {type: boolean}
-                    dddddddddddddddddddddd: {type: number}
-      responses:
-        "201": {description: The pet., content: {application/json: {schema: {type: object}}}}
-        default:
-          description: A problem.
-          content:
-            application/problem+json:
-              schema:
-                type: object
-                required: [title, status]
-                properties: {title: {type: string}, status: {type: integer}}
-  /plans:
-    get:
-      operationId: plans.list
-      responses:
-        "200":
-          description: Plans.
-          content: {application/json: {schema: {type: array, items: {type: string}}}}
-    post:
-      operationId: plans.create
-      parameters: [{name: labels, in: query, schema: {type: array, items: {type: string}}}]
-      responses: {"204": {description: Made.}}
-    put: {operationId: plans.items.put, responses: {"204": {description: Put.}}}
-    delete: {operationId: settings.get-it, responses: {"204": {description: Gone.}}}
-    patch: {operationId: settings.get_it, responses: {"204": {description: Changed.}}}
-  /login:
-    post:
-      security: []
-      tags: [session]
-      requestBody:
-        content:
-          application/x-www-form-urlencoded:
-            schema:
-              type: object
-              required: [user]
-              properties: {user: {type: string}, age: {type: integer}}
-      responses: {"303": {description: Elsewhere.}}
-components:
-  securitySchemes:
-    keyAuth:
-      type: apiKey
-      in: header
-      name: X-Key
-    bearer: {type: http, scheme: bearer}
-"""
+ODD = Path(__file__).with_name("odd.yaml").read_text()
 MORE = """\
   /farewells:
     post:
@@ -185,16 +98,6 @@ def test_requests_are_checked_before_handlers_are_written(address: str) -> None:
     assert (refused.status_code, refused.json()["title"]) == (400, "invalid_request")
     assert httpx.get(f"{address}/readyz").status_code == 200
     assert "keyAuth" in httpx.get(f"{address}/v1/openapi.yaml").text
-
-
-def test_source_is_formatted_and_typed(shop: Stranger) -> None:
-    run_at_root(
-        "ruff", "check", "--isolated", "--line-length=100", f"--select={RULES}",
-        "--config", f"src = ['{shop.path}', '{ROOT}']", str(shop.path),
-    )  # fmt: skip
-    run_at_root("ruff", "format", "--isolated", "--line-length=100", "--check", str(shop.path))
-    folders = [str(shop.path / name) for name in ("odd", "greeter", "tests", "wsgi.py")]
-    run_at_root("mypy", copy_types(shop.path.parent), *folders, MYPYPATH=str(shop.path))
 
 
 def run_at_root(*words: str, **env: str) -> None:

@@ -22,6 +22,16 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     return folder, write_packages(folder)
 
 
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
+    """A project with two new services: one of an odd document, one of the example."""
+    project = Stranger(tmp_path_factory.mktemp("project"))
+    odd = Path(__file__).with_name("odd.yaml")
+    project.specd("new", "odd", "--document", str(odd))
+    project.specd("new", "greeter")
+    return project
+
+
 def judge(*words: str, **env: str) -> str:
     """Run a Python program in this checkout, and return what it prints."""
     judged = subprocess.run(
@@ -50,14 +60,20 @@ def test_generated_modules_are_formatted(corpus: tuple[Path, list[str]]) -> None
 
 
 def test_mypy_accepts_types_handlers_and_values(
-    corpus: tuple[Path, list[str]], tmp_path: Path
+    corpus: tuple[Path, list[str]], errors: list[str]
 ) -> None:
     folder, packages = corpus
-    found = judge(
-        "mypy", copy_types(tmp_path), "--no-error-summary",
-        *(str(folder / package) for package in packages), MYPYPATH=str(folder),
-    )  # fmt: skip
-    assert found == ""
+    assert packages
+    assert [line for line in errors if line.startswith(f"{folder}/")] == []
+
+
+def test_new_services_are_formatted_and_typed(project: Stranger, errors: list[str]) -> None:
+    source = f"src = ['{project.path}', '{ROOT}']"
+    own = ("--isolated", "--line-length=100", "--quiet")
+    rules = "--select=E,F,I,B,UP,SIM,RUF,PT"
+    assert judge("ruff", "check", *own, rules, "--config", source, str(project.path)) == ""
+    assert judge("ruff", "format", *own, "--check", str(project.path)) == ""
+    assert [line for line in errors if line.startswith(f"{project.path}/")] == []
 
 
 def test_many_values_are_compared(corpus: tuple[Path, list[str]]) -> None:
@@ -78,7 +94,7 @@ def shop(tmp_path: Path) -> Stranger:
     return Stranger(tmp_path)
 
 
-HANDLERS = "todo/handlers/tasks.py"
+HANDLERS = "handlers/tasks.py"
 PLANTED = {
     "unknown key of a body": (
         'text=body["text"]',
@@ -129,25 +145,51 @@ PLANTED = {
 }
 
 
-def test_mypy_finds_each_planted_mistake(shop: Stranger, tmp_path: Path) -> None:
-    file = shop.path / HANDLERS
-    right = file.read_text()
-    cache = copy_types(tmp_path)
-    assert mistakes(shop, cache) == []
-    decorated = right.replace("def complete_task(", "@idempotent\ndef complete_task(").replace(
-        "import Context, Refusal", "import Context, Refusal, idempotent"
-    )
-    file.write_text(decorated)
-    assert mistakes(shop, cache) == []
-    file.write_text(decorated.replace("task_id: int) -> types.Task", "task_id: int) -> str"))
-    assert any('variable has type "_CompleteTask"' in each for each in mistakes(shop, cache))
-    for number, (name, (old, new, message)) in enumerate(PLANTED.items()):
-        assert right.count(old) == 1, name
-        file.write_text(right.replace(old, new))
-        os.utime(file, (number, number))  # mypy compares the size and the seconds
-        line = right[: right.index(old)].count("\n") + 1
-        found = mistakes(shop, cache)
+DECORATED = (
+    ("def complete_task(", "@idempotent\ndef complete_task("),
+    ("import Context, Refusal", "import Context, Refusal, idempotent"),
+)
+OTHER_RETURN = ("task_id: int) -> types.Task", "task_id: int) -> str")
+
+
+@pytest.fixture(scope="module")
+def todos(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a copy of the tutorial's service for each mistake: `todo_0` and so on. Also
+    `right`, `decorated`, and `decorated_wrong`.
+    """
+    folder = tmp_path_factory.mktemp("todos")
+    variants = {f"todo_{at}": [(old, new)] for at, (old, new, _) in enumerate(PLANTED.values())}
+    variants |= {
+        "right": [],
+        "decorated": [*DECORATED],
+        "decorated_wrong": [*DECORATED, OTHER_RETURN],
+    }
+    for package, changes in variants.items():
+        shutil.copytree(ROOT / "examples/todo/todo", folder / package)
+        for file in (folder / package).rglob("*.py"):
+            file.write_text(file.read_text().replace("from todo", f"from {package}"))
+        handlers = folder / package / HANDLERS
+        source = handlers.read_text()
+        for old, new in changes:
+            assert source.count(old) == 1, (package, old)
+            source = source.replace(old, new)
+        handlers.write_text(source)
+    return folder
+
+
+def test_mypy_finds_each_planted_mistake(todos: Path, errors: list[str]) -> None:
+    def find(package: str) -> list[str]:
+        place = f"{todos}/{package}/"
+        return [line.removeprefix(place) for line in errors if line.startswith(place)]
+
+    assert find("right") == []
+    assert find("decorated") == []
+    assert any('variable has type "_CompleteTask"' in each for each in find("decorated_wrong"))
+    source = (todos / "right" / HANDLERS).read_text()
+    for number, (name, (old, _, message)) in enumerate(PLANTED.items()):
+        line = source[: source.index(old)].count("\n") + 1
         wanted = message.replace("LINE", str(line))
+        found = find(f"todo_{number}")
         assert any(wanted in each for each in found), (name, found)
 
 
@@ -246,8 +288,18 @@ PLANTED_IN_SERVICES = {
 }
 
 
-def test_mypy_finds_the_mistakes_in_both_services(tmp_path: Path) -> None:
-    """All at once, because mypy takes seconds for a service."""
+@pytest.fixture(scope="module")
+def errors(
+    corpus: tuple[Path, list[str]],
+    todos: Path,
+    project: Stranger,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> list[str]:
+    """Return the errors of mypy in the corpus, the projects and both services with mistakes. They
+    are checked in one run, because each run reads the libraries, which takes half a minute.
+    """  # fmt: skip
+    folder, packages = corpus
+    scratch = tmp_path_factory.mktemp("mypy")
     planted: dict[str, str] = {}
     for name, (file, old, new, _) in PLANTED_IN_SERVICES.items():
         text = planted.get(file) or (ROOT / file).read_text()
@@ -255,26 +307,31 @@ def test_mypy_finds_the_mistakes_in_both_services(tmp_path: Path) -> None:
         planted[file] = text.replace(old, new)
     shadows: list[str] = []
     for number, (file, text) in enumerate(planted.items()):
-        shadow = tmp_path / f"{number}.py"
+        shadow = scratch / f"{number}.py"
         shadow.write_text(text)
         shadows += ["--shadow-file", file, str(shadow)]
+    checked = [
+        *(folder / package for package in packages),
+        *sorted(todos.iterdir()),
+        *(project.path / name for name in ("odd", "greeter", "tests", "wsgi.py")),
+        *(f"{service}/types.py" for service in (CHAT, PAYMENT)),
+        *planted,
+    ]
     found = judge(
-        "mypy", copy_types(tmp_path), "--no-error-summary", "--hide-error-context",
-        *shadows, CHAT, PAYMENT,
+        "mypy", copy_types(scratch), "--strict", "--follow-imports=silent", "--no-error-summary",
+        "--hide-error-context", *shadows, *map(str, checked),
+        MYPYPATH=os.pathsep.join(map(str, (folder, todos, project.path))),
     ).splitlines()  # fmt: skip
-    lines = [line for line in found if "error:" in line]
+    places = (*map(str, (folder, todos, project.path)), CHAT, PAYMENT)
+    assert [line for line in found if not line.startswith(places)] == []
+    return [line for line in found if "error:" in line]
+
+
+def test_mypy_finds_the_mistakes_in_both_services(errors: list[str]) -> None:
     for name, (file, _, _, message) in PLANTED_IN_SERVICES.items():
         compared = f"{Path(file).parent}/types.py"
         place = compared if "variable has type" in message else file
-        assert any(line.startswith(place) and message in line for line in lines), (name, lines)
-
-
-def mistakes(shop: Stranger, cache: str) -> list[str]:
-    """Return the errors of mypy in a project."""
-    folder = str(shop.path / "todo")
-    strict = ("--strict", "--explicit-package-bases", "--follow-imports=silent")
-    found = judge("mypy", cache, *strict, "--no-error-summary", folder, MYPYPATH=str(shop.path))
-    return [line.removeprefix(f"{shop.path}/") for line in found.splitlines() if "error:" in line]
+        assert any(line.startswith(place) and message in line for line in errors), (name, errors)
 
 
 def test_check_reports_stale_and_edited_types(shop: Stranger) -> None:
