@@ -29,6 +29,7 @@ from openapi_core.validation.schemas.validators import SchemaValidator
 from openapi_schema_validator import OAS30ReadValidator
 
 from tests.support.documents import with_closed_answers
+from tests.support.schema_validators import speed_up
 
 HOST = "http://service.test"
 _OMITTED = object()
@@ -99,7 +100,7 @@ class _Validators(SchemaValidatorsFactory):
     """Caches the validators of an openapi-core factory, which would create them every time."""
 
     def __init__(self, factory: SchemaValidatorsFactory) -> None:
-        self._factory = factory
+        self._factory = speed_up(factory)
         self._made: dict[tuple[object, ...], SchemaValidator] = {}
 
     def create(self, spec: SchemaPath, schema: SchemaPath, **options: Any) -> SchemaValidator:  # type: ignore[override]
@@ -110,17 +111,33 @@ class _Validators(SchemaValidatorsFactory):
 
 
 class _Responses(V30ResponseValidator):
-    """Looks up an operation once for all paths that differ only in their numbers."""
+    """Looks up an operation once for all paths that differ only in their numbers, and validates a
+    header once for all operations that share its definition.
+    """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._found: dict[tuple[str, str], Any] = {}
+        self._headers: dict[tuple[int, str, str], tuple[object, Any]] = {}
+        """Values by the id of a definition, the name and the form, with the definition, which keeps
+        the id.
+        """
 
     def _find_path(self, request: Any) -> Any:
         place = (request.method, _NUMBER.sub("9", request.path))
         if place not in self._found:
             self._found[place] = super()._find_path(request)
         return self._found[place]
+
+    def _get_header(self, headers: Mapping[str, Any], name: str, header: SchemaPath) -> Any:
+        if name not in headers:
+            return super()._get_header(headers, name, header)
+        with header.resolve() as resolved:
+            definition = resolved.contents
+        key = (id(definition), name, _looks(str(headers[name])))
+        if key not in self._headers:
+            self._headers[key] = definition, super()._get_header(headers, name, header)
+        return self._headers[key][1]
 
     def judge_of(self, request: MockRequest, response: MockResponse) -> SchemaValidator | None:
         """Return the validator for the body of such responses, or None if it is not JSON."""
