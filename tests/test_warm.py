@@ -15,9 +15,14 @@ import pytest
 
 from adapters.images import pictures
 from adapters.images.pictures import NotAPicture, make_small
+from settings import Settings
+from specd._composition import compose
+from specd._engine.serving.app import build_app, engine_of
 from tests.support import warm
 from tests.support.pictures import picture
+from tests.support.shared_builds import shared_builds
 from tests.support.stranger import Stranger
+from wsgi import project
 
 SPECD = [sys.executable, "-m", "specd._cli.main"]
 
@@ -96,6 +101,9 @@ def test_warm_program_has_what_it_was_started_with(env: dict[str, str], tmp_path
 SUPERVISOR = """
 import subprocess, sys, time
 from demo.stopping import stop_with_parent
+from settings import Settings
+from specd._composition import compose
+from specd._engine.serving.app import build_app, engine_of
 from tests.support import warm
 
 warm.supervise()
@@ -208,3 +216,21 @@ def test_other_programs_start_cold(
     }  # fmt: skip
     assert warm.can_start([*SPECD, "config", "check"], env, asked)
     assert not warm.can_start(words, {**env, **more}, asked)
+
+
+def test_builds_share_what_depends_only_on_documents(tmp_path: Path) -> None:
+    def build(validates: bool) -> dict[str, Any]:
+        environ = {"SPECD_DATA_DIR": str(tmp_path), "SPECD_VALIDATE_RESPONSES": str(validates)}
+        engine = engine_of(build_app([compose(project["payment"], Settings.from_env(environ))]))
+        assert engine is not None
+        return {each.operation_id: each for each in engine.apis[0].operations}
+
+    with shared_builds():
+        first, second, unvalidated = build(True), build(True), build(False)
+    unshared = build(True)
+    assert len(first) > 10
+    for name, operation in first.items():
+        assert second[name] is not operation
+        assert second[name].responses is operation.responses, name
+        assert unvalidated[name].responses is not operation.responses, name
+        assert unshared[name].responses is not operation.responses, name

@@ -36,7 +36,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -57,6 +57,7 @@ LIBRARY_IMPORTS = (
 COMMANDS = ("check", "config", "doctor", "migrate", "serve", "worker")
 """The commands of specd that are imported in advance, in addition to those of the services."""
 
+_until_the_end = ExitStack()
 _SET_PARENT_DEATH_SIGNAL, _SET_CHILD_SUBREAPER = 1, 36
 _HEAD = struct.Struct("!I")
 _STATUS = struct.Struct("!i")
@@ -526,8 +527,13 @@ def _prepare_programs() -> None:
             import_module(commands.get(name, name))
         for name in ("gunicorn.app.wsgiapp", "gunicorn.arbiter", "specd._engine.serving.worker"):
             import_module(name)
+        from tests.support.shared_builds import shared_builds
+
+        _until_the_end.enter_context(shared_builds())
         with mock.patch.object(logs, "configure"):
-            applications.build(project, project.services)
+            for validates in ("false", "true"):
+                os.environ["SPECD_VALIDATE_RESPONSES"] = validates
+                applications.build(project, project.services)
 
 
 if __name__ == "__main__":
