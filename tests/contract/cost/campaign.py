@@ -38,9 +38,11 @@ DEAR_STEP = 9
 
 
 def warm_up(judge: Judge) -> None:
-    """Send every base twice: what is compiled once is no request's cost."""
+    """Send every base twice, or once if time is not judged: what is compiled once is not a
+    request's cost.
+    """
     for base in judge.stage.bases():
-        for _ in range(2):
+        for _ in range(2 if judge.timed else 1):
             judge.meter.measure(lambda base=base: judge.stage.send(judge.stage.build(base)))
         made = judge.judge(
             base.operation, "-", "as it is", lambda part, b=base: judge.stage.build(b)

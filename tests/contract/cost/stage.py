@@ -107,7 +107,7 @@ class ChatStage(Stage):
         own: Mapping[str, Mapping[str, Any]],
     ) -> None:
         super().__init__(app, database, pools)
-        self._app = app
+        self.app: ChatApp = app
         self._things, self._own = things, own
         self._members = chat_stage.members(cast)
         self._hank = cast.hank
@@ -117,7 +117,7 @@ class ChatStage(Stage):
 
     def build_unrelated(self) -> httpx.Request:
         """Somebody of another organization asks who they are."""
-        return ChatClient(self._app, self._hank.host, self._hank).build("GET", "/users/me")
+        return ChatClient(self.app, self._hank.host, self._hank).build("GET", "/users/me")
 
     def build(self, base: Base, place: Place | None = None, value: Any = None) -> httpx.Request:
         parameters = dict(base.parameters)
@@ -128,7 +128,7 @@ class ChatStage(Stage):
             else:
                 parameters[place.name] = place.wrap(value)
         method, path = self._target(base, parameters)
-        client = ChatClient(self._app, chat_stage.HOST, self._members.get(base.actor))
+        client = ChatClient(self.app, chat_stage.HOST, self._members.get(base.actor))
         if any(isinstance(value, SentFile) for value in parameters.values()):
             return client.build(method, path, parameters)
         pairs = [(name, _text(item)) for name, item in parameters.items() if item is not None]
@@ -182,12 +182,20 @@ class PaymentStage(Stage):
 
 
 @contextmanager
-def chat_on(url: str, directory: Path, scale: Scale) -> Iterator[ChatStage]:
-    """The chat service on an empty database at `url`, which is filled first."""
+def chat_on(
+    url: str, directory: Path, scale: Scale, *, compiled: ChatStage | None = None
+) -> Iterator[ChatStage]:
+    """The chat service on an empty database at `url`, which is filled first. The application is
+    that of a `compiled` stage if there is one, which gets it back.
+    """
     migrate.upgrade(url, "chat")
     clock = FrozenClock(NOW)
     filling = Database(url)
-    app = ChatApp(filling, clock, directory, validate_responses=False)
+    if compiled is None:
+        app = ChatApp(filling, clock, directory, validate_responses=False)
+    else:
+        app = compiled.app
+        app.play(filling, clock)
     cast = filling.run(lambda session: make_cast(session, now=CAST_MADE_AT))
     things, own = chat_stage.furnish(filling, app, cast, clock)
     pools = filling.run(lambda session: Crowd(session, cast, things, NOW).gather(scale))
@@ -200,7 +208,10 @@ def chat_on(url: str, directory: Path, scale: Scale) -> Iterator[ChatStage]:
         stage.people = scale.people
         yield stage
     finally:
-        app.close()
+        if compiled is None:
+            app.close()
+        else:
+            app.play(compiled.database, clock)
         database.dispose()
 
 

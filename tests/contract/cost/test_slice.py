@@ -18,7 +18,7 @@ from tests.contract.cost.judging import COSTS, Judge
 from tests.contract.cost.meter import Meter
 from tests.contract.cost.places import Document, unbounded
 from tests.contract.cost.repeating import repeat_all
-from tests.contract.cost.stage import Stage, chat_on, payment_on
+from tests.contract.cost.stage import ChatStage, Stage, chat_on, payment_on
 from tests.contract.cost.weighing import weighed
 from tests.support.contract import operations_of
 from tests.support.marks import in_all
@@ -120,7 +120,11 @@ def test_no_operation_of_chat_costs_more_than_it_names(little: Judge) -> None:
 @pytest.mark.parametrize("little", ["sqlite"], indirect=True)
 def test_more_data_need_no_more_statements(little: Judge, tmp_path: Path) -> None:
     url, scale = f"sqlite:///{tmp_path}/chat.db", Scale().part(PARTS[1])
-    with chat_on(url, tmp_path, scale) as stage, Meter(stage.database).open() as meter:
+    assert isinstance(little.stage, ChatStage)
+    with (
+        chat_on(url, tmp_path, scale, compiled=little.stage) as stage,
+        Meter(stage.database).open() as meter,
+    ):
         usual = judged(stage, meter).usual
     assert usual.keys() == little.usual.keys()
     grown = {
