@@ -77,6 +77,7 @@ def test_the_service_of_another_checkout_tells_the_payment_story(tmp_path: Path)
             assert tell(client.request, bearer).idempotency_key == "story-create-1"
 
 
+@pytest.mark.usefixtures("few_people")
 def test_both_checkouts_have_the_same_realm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

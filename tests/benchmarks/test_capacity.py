@@ -8,20 +8,16 @@ import pytest
 
 from benchmarks.capacity import __main__ as capacity
 from benchmarks.capacity.__main__ import INVOICE_LIFE, PERSON_HOUR
-from benchmarks.chat import realm
-
-FEW = {"PEOPLE": 220, "SUBSCRIBERS": 22, "CHANNELS": 20}
-"""The organization. It has as many messages as a large one: a message is flagged once."""
 
 
-@pytest.mark.usefixtures("postgres")
+@pytest.mark.usefixtures("few_people", "postgres")
 def test_each_thing_costs_something(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "capacity.json"
     options = ["--seconds", "0.2", "--messages", "11000", "--invoices", "100", "--out", str(out)]
     monkeypatch.setattr("sys.argv", ["benchmarks.capacity", *options])
-    with patch.multiple(realm, **FEW), patch("specd._logs.configure"):
+    with patch("specd._logs.configure"):
         assert capacity.main() == 0
     told = capsys.readouterr().out
     assert "1,000 people" in told

@@ -25,7 +25,7 @@ ROUND = 16
 
 
 @pytest.fixture(scope="module")
-def stock(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Stage]:
+def stock(few_people: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Stage]:
     """A directory of databases with the least messages there can be."""
     directory = tmp_path_factory.mktemp("stock")
     with databases("sqlite", directory, stays=True) as where:

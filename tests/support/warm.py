@@ -258,7 +258,8 @@ def _stops_with_parent(function: Any) -> bool:
 
 
 def _of_python(env: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in env.items() if k.startswith("PYTHON") and k != "PYTHONPATH"}
+    """Return Python's settings. Python ignores empty ones."""
+    return {k: v for k, v in env.items() if k.startswith("PYTHON") and k != "PYTHONPATH" and v}
 
 
 class _Nursery:
