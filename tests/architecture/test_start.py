@@ -37,21 +37,57 @@ ABSENT = {
 }
 
 
-@pytest.mark.parametrize("what", ABSENT)
-def test_what_has_no_use_yet_is_not_imported(what: str, tmp_path: Path) -> None:
-    module, _, attribute = what.partition(":")
-    program = f"import json, sys, {module}; {module}{attribute and '.' + attribute}"
+CHAINED = (
+    ("specd._workers.registry", "cli.demo", "specd._cli.worker"),
+    ("wsgi:payment",),
+    ("wsgi:chat", "wsgi:app"),
+)
+"""Imported in turn, each chain in a fork of a process that has imported the first two of ABSENT. If
+several imports together leave a module out, so does each of them.
+"""
+PROGRAM = """
+import json, os, sys
+from importlib import import_module
+
+def look(*chain):
+    for what in chain:
+        module, _, attribute = what.partition(":")
+        import_module(module)
+        if attribute:
+            getattr(sys.modules[module], attribute)
+        print(json.dumps([what, sorted(sys.modules)]), flush=True)
+
+first, *chains = json.loads(sys.argv[1])
+look(*first)
+for chain in chains:
+    pid = os.fork()
+    if not pid:
+        look(*chain)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0, chain
+"""
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """Return the imported modules by the module or application that was imported last."""
+    first = [what for what in ABSENT if what not in {each for chain in CHAINED for each in chain}]
     done = subprocess.run(
-        [sys.executable, "-c", f"{program}; print(json.dumps(sorted(sys.modules)))"],
+        [sys.executable, "-c", PROGRAM, json.dumps([first, *CHAINED])],
         cwd=ROOT,
         env={
             **{name: value for name, value in os.environ.items() if not name.startswith("OTEL_")},
-            "SPECD_DATA_DIR": str(tmp_path),
+            "SPECD_DATA_DIR": str(tmp_path_factory.mktemp("data")),
             "PYTHONWARNINGS": "ignore",
         },
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
-    imported = set(json.loads(done.stdout))
-    assert imported & ABSENT[what] == set()
+    assert done.returncode == 0, done.stderr
+    return {what: set(modules) for what, modules in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("what", ABSENT)
+def test_what_has_no_use_yet_is_not_imported(what: str, imported: dict[str, set[str]]) -> None:
+    assert imported[what] & ABSENT[what] == set()
