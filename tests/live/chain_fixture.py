@@ -16,6 +16,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -138,10 +139,21 @@ def running_anvil(
         stop(process)
 
 
+@cache
+def _derive_keys_once() -> None:
+    """Derive the keys of py-evm's accounts once in this process. A chain derives them twice, which
+    takes a quarter of a second.
+    """
+    from eth_tester.backends.pyevm import main  # type: ignore[import-untyped]
+
+    main.get_account_keys_from_mnemonic = cache(main.get_account_keys_from_mnemonic)
+
+
 @contextmanager
 def running_pyevm() -> Iterator[LocalChain]:
     """The in-process chain with the token deployed. Skip the test without the extra `chain`."""
     pytest.importorskip("eth_tester", reason="eth-tester is not installed: the extra `chain`")
+    _derive_keys_once()
     served = PyEvmServed(free_port())
     chain = LocalChain(served.url)
     try:

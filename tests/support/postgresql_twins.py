@@ -27,6 +27,8 @@ from specd._db import prepared
 from tests.support.app import ServiceApp
 
 FOLDERS = (
+    "tests/cli/test_payment_commands.py", "tests/cli/test_payment_export.py",
+    "tests/cli/test_payment_tokens.py",
     "tests/handlers/", "tests/contract/authorization/", "tests/contract/inert_text/",
     "tests/models/payment/test_accounts.py",
     # One worker only. Several workers run on both: tests/workers/test_watcher_interleavings.py.
