@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator
+from functools import lru_cache
 from random import Random
 from re import _parser  # type: ignore[attr-defined]  # typeshed has it under another name
 from typing import Any
@@ -110,14 +111,21 @@ class _Writer:
         return ""  # an assertion
 
     def _one_of(self, members: Any) -> str:
-        is_negated = str(members[0][0]) == "NEGATE"
-        fitting = [each for each in _POOL if _is_in(each, members) is not is_negated]
-        if fitting:
-            return self._rng.choice([each for each in fitting if each.isalnum()] or fitting)
+        choices = _find_choices(tuple(members))
+        if choices:
+            return self._rng.choice(choices)
         code, value = members[0]
-        if is_negated:
+        if str(code) == "NEGATE":
             return "é"
         return chr(value if str(code) == "LITERAL" else value[0])
+
+
+@lru_cache(maxsize=1000)
+def _find_choices(members: tuple[Any, ...]) -> list[str]:
+    """Return the characters of the pool that a set matches, only letters and digits if possible."""
+    is_negated = str(members[0][0]) == "NEGATE"
+    fitting = [each for each in _POOL if _is_in(each, members) is not is_negated]
+    return [each for each in fitting if each.isalnum()] or fitting
 
 
 def _is_in(character: str, members: Any) -> bool:
