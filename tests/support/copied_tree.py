@@ -28,8 +28,9 @@ def copy(source: Path, target: Path) -> None:
 
 
 def copy_types(folder: Path) -> str:
-    """Copy mypy's cache of this checkout, if there is one, and return the option for the copy. mypy
-    rechecks only differences; without its cache, it checks every library for half a minute.
+    """Copy mypy's cache of this checkout and return the option for the copy, or the option for no
+    cache if there is none. mypy rechecks only differences; without its cache, it checks every
+    library for half a minute.
     """
     target = folder / "mypy"
     for source in (ROOT / ".mypy_cache").rglob("*.db"):
@@ -37,7 +38,7 @@ def copy_types(folder: Path) -> str:
         place.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(place)) as other:
             one.backup(other)  # consistent even while mypy runs
-    return f"--cache-dir={target}"
+    return f"--cache-dir={target if target.exists() else os.devnull}"
 
 
 class CopiedTree:
