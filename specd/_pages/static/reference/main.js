@@ -4,20 +4,19 @@
 import { showContents } from "./contents.js";
 
 const operations = [...document.querySelectorAll(".operation")];
-let explorer; // the promise of the module that draws operations
+let explorer; // the promise of the module that draws operations: a browser loads a failed module again only with the page
 
 async function draw(operation) {
   const place = operation.querySelector(".panel");
   if (!explorer) {
     place.textContent = "Loading…";
     explorer = import("./explorer.js").then(({ loadExplorer }) => loadExplorer());
-    explorer.catch(() => (explorer = undefined));
   }
   try {
     const { show } = await explorer;
     if (operation.open) show(operation);
   } catch (error) {
-    place.textContent = `This operation could not be loaded (${error.message}). Close and open it to try again.`;
+    place.textContent = `This operation could not be loaded (${error.message}). Reload the page to try again.`;
   }
 }
 
