@@ -1,4 +1,4 @@
-"""For the tests that `specd new` writes: the service that their folder is called like."""
+"""Fixtures for tests that `specd new` generates: a client of the service named by their folder."""
 
 from collections.abc import Iterator
 from pathlib import Path

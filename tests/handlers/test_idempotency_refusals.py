@@ -1,6 +1,4 @@
-"""The refusals of idempotency keys are the library's; each service answers them in its own form, as
-its document shows.
-"""
+"""Errors of idempotency keys come from the library, and each service documents its form of them."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,7 +14,7 @@ from wsgi import project
 
 
 def example(service: str, code: str) -> Any:
-    """The example of a document whose code is this one; all places show the same."""
+    """Return the example of a document with the code, which is equal at all places."""
     found = {json.dumps(each, sort_keys=True) for each in _bodies(served(service), code)}
     (shown,) = found
     return json.loads(shown)
@@ -37,7 +35,7 @@ def _bodies(node: Any, code: str) -> Iterator[Any]:
     [(IdempotencyInProgress, 409, "1"), (IdempotencyKeyReused, 422, None)],
 )
 @pytest.mark.parametrize("service", ["payment", "chat"])
-def test_is_answered_as_the_document_shows(
+def test_response_equals_the_documented_example(
     service: str, error: type[Refusal], status: int, retry_after: str | None
 ) -> None:
     answer = find_errors(project[service]).respond(error(), "3fa85f6457174562b3fc2c963f66afa6")

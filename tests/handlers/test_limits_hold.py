@@ -1,6 +1,6 @@
-"""Every limit that a service counts requests by holds against those who aim at it.
+"""Every rate limit of the services resists clients that attack it.
 
-The limits are the service's own list; a test compares them with those tried here.
+A test compares the services' list of limits with those tested here.
 """
 
 from collections.abc import Iterator
@@ -26,14 +26,14 @@ FLOOD = 100
 TRIED_ELSEWHERE = {
     "chat bots", "chat polls of bots", "chat invitation", "chat notices", "chat known place",
 }  # fmt: skip
-"""In tests/handlers/chat/test_conventions.py and test_bearers.py."""
+"""Tested in tests/handlers/chat/test_conventions.py and test_bearers.py."""
 LIMITS = ["payment key", "payment address", "chat user", "chat polls", "chat address"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One limit: the service, where to ask, the headers that make somebody its client, and how many
-    requests it allows.
+    """One limit: the service, the request, the headers that identify the client, and the allowed
+    number of requests.
     """
 
     app: ServiceApp
@@ -43,7 +43,7 @@ class Case:
     most: int = FEW
 
     def ask(self, headers: dict[str, str], address: str = "198.51.100.1") -> int:
-        """The status for somebody at that address, behind the proxy."""
+        """Return the status for a client at that address, behind the proxy."""
         told = {"X-Forwarded-For": f"9.9.9.9, {address}", **headers}
         return self.app.send(httpx.Request("GET", self.url, headers=told))[0].status_code
 
@@ -97,7 +97,7 @@ def case(
 
 
 @pytest.mark.parametrize("case", LIMITS, indirect=True)
-def test_every_limit_of_the_service_is_tried_here(case: Case) -> None:
+def test_every_limit_of_the_service_is_tested(case: Case) -> None:
     counted = case.app.service.rate_limit
     assert isinstance(counted, RateLimiter)
     name = case.app.service.name
@@ -106,8 +106,8 @@ def test_every_limit_of_the_service_is_tried_here(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", LIMITS, indirect=True)
-def test_a_count_in_use_outlasts_a_flood(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All clients are made to meet in one bucket, which no stranger could do from outside."""
+def test_count_in_use_survives_a_flood(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test puts all clients into one bucket, which an attacker cannot do."""
     monkeypatch.setattr(rate_limit, "_BUCKETS", 1)
     served = [case.ask(case.victim) for _ in range(case.most + 3)]
     assert 429 not in served[: case.most]
@@ -120,7 +120,7 @@ def test_a_count_in_use_outlasts_a_flood(case: Case, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("case", LIMITS, indirect=True)
-def test_one_clients_flood_is_nobody_elses(case: Case) -> None:
+def test_flood_of_one_client_does_not_affect_others(case: Case) -> None:
     for _ in range(case.most + FEW):
         case.ask(case.victim)
     assert case.ask(case.victim) == 429
@@ -128,8 +128,8 @@ def test_one_clients_flood_is_nobody_elses(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", [x for x in LIMITS if "address" in x], indirect=True)
-def test_what_a_client_says_of_itself_is_no_other_client(case: Case) -> None:
-    """Also an IPv6 network of 64 bits is one client."""
+def test_client_cannot_change_its_identity(case: Case) -> None:
+    """An IPv6 network of 64 bits is one client."""
     said = [{"X-Forwarded-For": f"203.0.113.{n}, 198.51.100.9"} for n in range(FEW * 2)]
     assert [case.ask(each) for each in said][FEW:] == [429] * FEW
     spread = [case.ask({}, f"2001:db8::{n:x}") for n in range(1, FEW * 2 + 1)]

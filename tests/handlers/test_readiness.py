@@ -1,4 +1,4 @@
-"""A service is ready while it can keep what requests bring."""
+"""A service is ready if it can store the data of requests."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from specd._composition import NotWritable
 from specd.db import Clock, Database
 
 
-def test_a_service_is_ready_while_its_folders_can_be_written(
+def test_service_is_ready_if_its_folders_are_writable(
     chat_database: Database, tmp_path: Path
 ) -> None:
     folder = tmp_path / "uploads"

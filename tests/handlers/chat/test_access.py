@@ -1,7 +1,7 @@
-"""Who reads which message: every kind of channel against every kind of reader, one table.
+"""Access to messages: each kind of channel with each kind of reader, in one table.
 
-Each channel has an `early` and a `late` message by Hamlet under topics of those names. Between the
-two some came and some went; what each of them may read decides every question that can be asked.
+Each channel has an `early` and a `late` message by Hamlet in topics of those names. Between them
+some users subscribed and some unsubscribed.
 """
 
 from typing import Any
@@ -35,30 +35,30 @@ KINDS: dict[str, dict[str, Any]] = {
     "archived-private": {"invite_only": True, "history_public_to_subscribers": True},
 }
 BOTH, LATE, NONE = ("early", "late"), ("late",), ()
-# In the order of KINDS: what they may read.
+# The readable messages of each user, in the order of KINDS.
 ACCESS: dict[str, tuple[tuple[str, ...], ...]] = {
     "hamlet": (BOTH,) * 6,
     "polonius": (BOTH,) * 6,  # a guest, subscribed all along
-    "yorick": (BOTH, NONE, NONE, NONE, NONE, NONE),  # a guest who never was
+    "yorick": (BOTH, NONE, NONE, NONE, NONE, NONE),  # a guest who never subscribed
     "osric": (BOTH, NONE, NONE, NONE, NONE, NONE),  # a guest who left after the early message
-    "othello": (BOTH, BOTH, BOTH, LATE, BOTH, BOTH),  # joined after it
-    "prospero": (BOTH, BOTH, NONE, NONE, BOTH, NONE),  # left after it
-    "iago": (BOTH, BOTH, NONE, NONE, BOTH, NONE),  # an administrator who never was
-    "horatio": (BOTH, BOTH, BOTH, NONE, BOTH, BOTH),  # may subscribe, by a group in a group
-    "reminder": (BOTH, BOTH, NONE, NONE, BOTH, NONE),  # the bot of one who is subscribed
+    "othello": (BOTH, BOTH, BOTH, LATE, BOTH, BOTH),  # subscribed after the early message
+    "prospero": (BOTH, BOTH, NONE, NONE, BOTH, NONE),  # unsubscribed after the early message
+    "iago": (BOTH, BOTH, NONE, NONE, BOTH, NONE),  # an administrator who never subscribed
+    "horatio": (BOTH, BOTH, BOTH, NONE, BOTH, BOTH),  # may subscribe, by a nested group
+    "reminder": (BOTH, BOTH, NONE, NONE, BOTH, NONE),  # the bot of a subscriber
     "hank": (NONE,) * 6,  # of another organization
 }
 KNOWS_OF_PRIVATE = ("hamlet", "polonius", "othello", "iago", "horatio")
 GETS = {"hamlet": BOTH, "polonius": BOTH, "othello": LATE, "osric": ("early",),
         "prospero": ("early",)}  # fmt: skip
-"""Who got a copy when it was sent."""
+"""Users with a message copy from the time of sending."""
 
 Stage = dict[str, dict[str, int]]
 
 
 @pytest.fixture
 def people(chat_database: Database, cast: Cast) -> dict[str, Member]:
-    """The cast, two guests more, and Horatio in a group in a group."""
+    """The cast, two more guests, and Horatio as a member of a nested group."""
     found = {m.name.lower(): m for m in (*cast.acme, cast.hank)}
 
     def work(session: Any) -> None:
@@ -83,7 +83,7 @@ def people(chat_database: Database, cast: Cast) -> dict[str, Member]:
 def stage(
     chat: ChatClient, chat_database: Database, cast: Cast, people: dict[str, Member]
 ) -> Stage:
-    """Kind -> the ids of the channel and of its two messages."""
+    """Ids of the channel and of its two messages, by kind of channel."""
     staged: Stage = {}
 
     def channels(session: Any) -> None:
@@ -132,7 +132,7 @@ def stage(
 
 
 @pytest.mark.parametrize("chat_filled", ["sqlite"], indirect=True)
-def test_every_question_has_the_same_answer(
+def test_operations_agree_about_readable_messages(
     chat: ChatClient, stage: Stage, people: dict[str, Member]
 ) -> None:
     span = {"anchor": "newest", "num_before": 99, "num_after": 0}
@@ -171,17 +171,17 @@ def test_every_question_has_the_same_answer(
                 assert listed["msg"] == f"Invalid narrow operator: unknown channel {kind}", case
                 assert flagged == listed, case
                 continue
-            # An administrator knows of a private channel; of what is said in it, nothing.
+            # An administrator may see the private channel, but none of its messages.
             assert (topics["result"] == "error") is (who == "iago" and not readable), case
             assert [t["name"] for t in topics.get("topics", [])] == list(readable[::-1]), case
             assert [m["subject"] for m in listed["messages"]] == list(readable), case
             assert flagged["processed_count"] == len(readable), case
 
 
-def test_the_rules_for_one_for_many_and_for_events_agree(
+def test_access_rules_for_one_message_many_and_events_agree(
     chat_database: Database, stage: Stage, people: dict[str, Member]
 ) -> None:
-    """On both databases, since each is a statement of its own."""
+    """On both databases, because each rule is a separate statement."""
     every = [ids[topic] for ids in stage.values() for topic in BOTH]
     with chat_database.reading() as reader:
         for who, access in ACCESS.items():
@@ -216,11 +216,12 @@ SEES_EMAIL = {
 
 
 @pytest.mark.parametrize("chat_filled", ["sqlite"], indirect=True)
-def test_no_message_shows_an_email_to_those_who_may_not_see_it(
+def test_hidden_email_is_not_shown_in_messages(
     chat: ChatClient, chat_database: Database, cast: Cast
 ) -> None:
-    """Neither as its sender's, nor in a conversation, nor in an event, nor by what a search with
-    it would tell; the dummy address does for everybody.
+    """The address is not shown for senders, in conversations, in events or by search.
+
+    The dummy address is.
     """
     others = ("cordelia", "iago", "prospero", "hamlet", "polonius", "reminder")
     people = [cast.othello.id, *(getattr(cast, name).id for name in others)]

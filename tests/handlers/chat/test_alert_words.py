@@ -35,7 +35,7 @@ def flags(client: ChatClient, message_id: int) -> set[str]:
 
 
 class TestListAlertWords:
-    def test_one_s_own(self, chat: ChatClient, as_othello: ChatClient) -> None:
+    def test_lists_only_own_items(self, chat: ChatClient, as_othello: ChatClient) -> None:
         assert chat.get(PATH) == {**DONE, "alert_words": []}
         as_othello.post(PATH, alert_words=["handkerchief"])
         chat.post(PATH, alert_words=["prison", "castle"])
@@ -44,15 +44,15 @@ class TestListAlertWords:
         told = chat.post("/register", fetch_event_types=["alert_words"])
         assert told["alert_words"] == ["prison", "castle"]
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", PATH).status_code == 401
 
 
 class TestAddAlertWords:
-    def test_each_once_in_any_case(
+    def test_word_is_added_once_in_any_case(
         self, chat: ChatClient, as_othello: ChatClient, place: Place, queues: Queues
     ) -> None:
-        theirs = queues.open(as_othello)
+        other_queue = queues.open(as_othello)
         sent = [" Castle ", "castle", "to be", "", "  ", "Straße", "C++"]
         words = ["Castle", "to be", "Straße", "C++"]
         assert chat.post(PATH, alert_words=sent) == {**DONE, "alert_words": words}
@@ -60,9 +60,9 @@ class TestAddAlertWords:
         assert event == {"id": event["id"], "type": "alert_words", "alert_words": words}
         again = chat.post(PATH, alert_words=["CASTLE", "strasse", ""])
         assert again == {**DONE, "alert_words": words}
-        assert place.read() == theirs.read() == []
+        assert place.read() == other_queue.read() == []
 
-    def test_shapes(self, chat: ChatClient) -> None:
+    def test_rejects_invalid_words(self, chat: ChatClient) -> None:
         for wrong, msg in (
             (["x" * 101], "alert_words[0] is too long (limit: 100 characters)"),
             (["a\nb"], "alert_words must be one line, without control characters"),
@@ -75,7 +75,7 @@ class TestAddAlertWords:
         assert chat.post(PATH)["code"] == "REQUEST_VARIABLE_MISSING"
         assert chat.get(PATH)["alert_words"] == []
 
-    def test_guests_and_bots_may(
+    def test_guests_and_bots_are_allowed(
         self, as_nobody: ChatClient, as_polonius: ChatClient, as_reminder: ChatClient
     ) -> None:
         for client in (as_polonius, as_reminder):
@@ -85,7 +85,9 @@ class TestAddAlertWords:
 
 
 class TestRemoveAlertWords:
-    def test_in_any_case(self, chat: ChatClient, as_othello: ChatClient, place: Place) -> None:
+    def test_word_is_removed_in_any_case(
+        self, chat: ChatClient, as_othello: ChatClient, place: Place
+    ) -> None:
         as_othello.post(PATH, alert_words=["castle"])
         chat.post(PATH, alert_words=["Castle", "prison", "ghost"])
         place.read()
@@ -97,12 +99,12 @@ class TestRemoveAlertWords:
         assert place.read() == []
         assert as_othello.get(PATH)["alert_words"] == ["castle"]
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("DELETE", PATH, {}).status_code == 401
 
 
 class TestMessages:
-    def test_where_a_word_stands_alone(
+    def test_word_between_separators_sets_the_flag(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int
     ) -> None:
         chat.post(PATH, alert_words=["castle", "to be", "C++", ":)", "Straße", "don't"])
@@ -127,7 +129,7 @@ class TestMessages:
             )
             assert (FLAG in flags(chat, sent["id"])) == has_word, content
 
-    def test_of_those_who_have_the_word_alone(
+    def test_flag_is_set_only_for_users_with_the_word(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, cast: Cast,
         denmark: int, place: Place,
     ) -> None:  # fmt: skip
@@ -166,7 +168,7 @@ class TestMessages:
         assert as_othello.patch(f"/messages/{sent}", content="Castle!")["result"] == "success"
         assert (flags(chat, sent), flags(as_iago, sent)) == ({"starred", FLAG}, set())
 
-    def test_words_removed_leave_the_flag(
+    def test_removed_word_keeps_the_flag(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int
     ) -> None:
         to: dict[str, Any] = {"type": "channel", "to": denmark, "topic": "t"}

@@ -1,4 +1,4 @@
-"""Parameters under their other names: every alias of the document."""
+"""Alternative names of parameters: every alias in the document."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -17,7 +17,7 @@ ALIAS = "x-alias-of"
 
 
 def aliases() -> Iterator[Any]:
-    """(method, path, name, alias) of each alias of each operation."""
+    """Return method, path, name and alias of each alias of each operation."""
     for path, item in DOCUMENT["paths"].items():
         for method in ("get", "post", "patch", "delete"):
             operation = item.get(method)
@@ -35,7 +35,7 @@ def aliases() -> Iterator[Any]:
 
 
 def example_of(method: str, path: str) -> dict[str, Any]:
-    """The first example of the operation's form; nothing for one without a form."""
+    """Return the first example of the operation's form, or nothing if it has no form."""
     body = resolve(DOCUMENT["paths"][path][method.lower()].get("requestBody", {}))
     form = body.get("content", {}).get("application/x-www-form-urlencoded", {})
     examples = [resolve(example)["value"] for example in form.get("examples", {}).values()]
@@ -45,15 +45,15 @@ def example_of(method: str, path: str) -> dict[str, Any]:
 ALIASES = list(aliases())
 
 
-def test_there_are_some() -> None:
+def test_document_has_aliases() -> None:
     assert len(ALIASES) >= 6
 
 
 @pytest.mark.parametrize(("method", "path", "name", "alias"), ALIASES)
-def test_both_names_at_once_confuse(
+def test_two_names_with_different_values_are_rejected(
     as_cordelia: ChatClient, method: str, path: str, name: str, alias: str
 ) -> None:
-    """In the alphabetical order of parameters: nothing else of this request comes before."""
+    """Errors follow the alphabetical order of parameters, so no other error precedes this one."""
     template = path
     for part, value in (("{email}", "cordelia@acme.example"), ("{message_id}", "1")):
         path = path.replace(part, value)
@@ -68,15 +68,15 @@ def test_both_names_at_once_confuse(
     )
 
 
-def test_both_names_with_one_value_are_one_parameter(as_cordelia: ChatClient) -> None:
+def test_two_names_with_one_value_are_accepted(as_cordelia: ChatClient) -> None:
     query = {"client_extavatar": "false", "client_gravatar": "false"}
     answer = as_cordelia.call("GET", "/users/1", query)
     assert answer["user"]["avatar_url"] is not None
 
 
 @pytest.mark.reaches("REQUEST_CONFUSING_VAR")
-def test_an_alias_is_the_parameter(chat: ChatClient) -> None:
-    """Also from the query string, and against the parameter of the body."""
+def test_alias_sets_the_parameter(chat: ChatClient) -> None:
+    """Also in the query string, and together with the parameter in the body."""
     chat.post("/users/me/subscriptions", subscriptions=[{"name": "Denmark"}])
     wish = {"type": "channel", "to": "Denmark", "content": "x"}
     sent = chat.post("/messages", **wish, subject="castle")

@@ -1,4 +1,4 @@
-"""Topics that users come to follow by themselves, of which nobody gets too many."""
+"""Topics that users follow automatically, up to a limit."""
 
 import pytest
 from sqlalchemy import select, update
@@ -34,18 +34,18 @@ def say(client: ChatClient, topic: str, content: str = "Words") -> dict[str, obj
 
 
 def policies(database: Database, member: Member) -> dict[str, int]:
-    """Topic -> policy."""
+    """Return the policies by topic."""
     own = select(UserTopic.topic, UserTopic.visibility_policy).where(UserTopic.user_id == member.id)
     with database.reading() as reader:
         return {topic: policy for topic, policy in reader.execute(own)}
 
 
-def test_leave_room_for_those_by_request() -> None:
+def test_automatic_policies_leave_room_for_explicit_ones() -> None:
     assert Settings().chat_quotas[TOPIC_POLICIES.setting] >= 2 * OWN_MOST
 
 
-class TestWhoHasMany:
-    def test_follows_no_other_topic_when_mentioned(
+class TestUserAtTheLimit:
+    def test_mention_follows_no_other_topic(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -55,7 +55,7 @@ class TestWhoHasMany:
         muted = as_othello.post("/user_topics", stream_id=denmark, topic="d", visibility_policy=1)
         assert muted["result"] == "success"
 
-    def test_keeps_nobody_else_from_following(
+    def test_other_users_still_follow(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -65,7 +65,7 @@ class TestWhoHasMany:
         assert "c" not in policies(chat_database, cast.othello)
         assert policies(chat_database, cast.hamlet)["c"] == FOLLOWED
 
-    def test_follows_by_a_mention_what_has_a_lower_policy(
+    def test_mention_raises_an_existing_lower_policy(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -74,14 +74,14 @@ class TestWhoHasMany:
         say(chat, "a", "@**Othello**")
         assert policies(chat_database, cast.othello) == {"a": FOLLOWED, "b": 1}
 
-    def test_follows_no_other_topic_that_they_start(
+    def test_started_topic_is_not_followed(
         self, chat: ChatClient, denmark: int, cast: Cast, chat_database: Database
     ) -> None:
         told = [say(chat, topic).get("automatic_new_visibility_policy") for topic in "abc"]
         assert told == [FOLLOWED, FOLLOWED, None]
         assert policies(chat_database, cast.hamlet) == {"a": FOLLOWED, "b": FOLLOWED}
 
-    def test_unmutes_no_other_topic_of_a_muted_channel(
+    def test_topic_of_a_muted_channel_is_not_unmuted(
         self, as_othello: ChatClient, denmark: int, cast: Cast, chat_database: Database
     ) -> None:
         unmuting = {
@@ -93,7 +93,7 @@ class TestWhoHasMany:
         told = [say(as_othello, topic).get("automatic_new_visibility_policy") for topic in "abc"]
         assert told == [2, 2, None]
 
-    def test_follows_no_other_topic_by_a_reaction(
+    def test_reaction_follows_no_other_topic(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip

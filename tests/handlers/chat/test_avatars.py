@@ -1,4 +1,4 @@
-"""Pictures that users upload of themselves, of the tag users, and where others see them."""
+"""Avatars that users upload, of the tag users, and their visibility to others."""
 
 import io
 from collections.abc import Iterator
@@ -62,32 +62,32 @@ def upload(client: ChatClient, file: SentFile | None = None) -> str:
 
 
 def files(app: ChatApp) -> set[str]:
-    """The names of all files in the store, those of other tests too."""
+    """Return the names of all files in the store, including those of other tests."""
     folder = app.settings.chat_upload_dir / "files"
     return {path.name for path in folder.rglob("*") if path.is_file()}
 
 
-def told(events: list[dict[str, Any]], type_: str) -> list[dict[str, Any]]:
+def event_payloads(events: list[dict[str, Any]], type_: str) -> list[dict[str, Any]]:
     key = {"realm_user": "person", "realm_bot": "bot"}[type_]
     return [event[key] for event in events if event["type"] == type_]
 
 
 @pytest.fixture(autouse=True)
 def _nothing_left(chat_app: ChatApp) -> Iterator[None]:
-    """However a test ends, no file is on its way any more."""
+    """No test leaves a file pending."""
     yield
     arriving = chat_app.settings.chat_upload_dir / "arriving"
     assert not arriving.exists() or list(arriving.iterdir()) == []
 
 
 class TestUploadOwnAvatar:
-    def test_everybody_sees_it(
+    def test_upload_is_visible_to_all_users(
         self, chat: ChatClient, as_polonius: ChatClient, cast: Cast, queues: Queues,
         chat_database: Database,
     ) -> None:  # fmt: skip
-        """Also clients that compute other addresses, and those who may not see the email."""
+        """Including clients that compute avatar URLs, and users who may not see the address."""
         change_user(chat_database, cast.hamlet.id, email_address_visibility=4)
-        place, mine = queues.open(as_polonius), queues.open(chat, client_gravatar=True)
+        place, own_queue = queues.open(as_polonius), queues.open(chat, client_gravatar=True)
         url = upload(chat)
         realm, _, rest = url.removeprefix("/user_avatars/").partition("/")
         handle, _, version = rest.partition(".png?version=")
@@ -99,8 +99,8 @@ class TestUploadOwnAvatar:
             "avatar_url_medium": medium(url),
             "avatar_version": 2,
         }
-        for queue in (place, mine):
-            assert told(queue.read(), "realm_user") == [picture]
+        for queue in (place, own_queue):
+            assert event_payloads(queue.read(), "realm_user") == [picture]
         assert audited(chat_database, "user_avatar_changed")
         own = chat.get("/users/me")
         assert (own["avatar_url"], own["avatar_version"]) == (url, 2)
@@ -110,10 +110,12 @@ class TestUploadOwnAvatar:
             said = chat.post("/messages", type="direct", to=[cast.polonius.id], content="Hi")
             read = as_polonius.get(f"/messages/{said['id']}", **form)["message"]
             assert read["avatar_url"] == url
-        heard = [e["message"] for queue in (place, mine) for e in queue.read() if "message" in e]
+        heard = [
+            e["message"] for queue in (place, own_queue) for e in queue.read() if "message" in e
+        ]
         assert [message["avatar_url"] for message in heard] == [url] * 6
 
-    def test_the_snapshot_has_it(self, chat: ChatClient, cast: Cast) -> None:
+    def test_snapshot_has_the_avatar(self, chat: ChatClient, cast: Cast) -> None:
         def keys() -> tuple[str, str, str]:
             state = chat.post("/register", fetch_event_types=["realm_user", "realm"])
             assert state["max_avatar_file_size_mib"] == 5
@@ -130,14 +132,14 @@ class TestUploadOwnAvatar:
         url = upload(chat)
         assert keys() == ("U", url, medium(url))
 
-    def test_two_sizes_of_the_middle_without_metadata(
+    def test_two_sizes_are_cropped_and_have_no_metadata(
         self, chat: ChatClient, browser: FlaskClient, cast: Cast
     ) -> None:
         image = Image.new("RGB", (900, 300), (0, 160, 0))
         image.paste((255, 0, 0), (300, 0, 450, 300))
         image.paste((0, 0, 255), (450, 0, 600, 300))
         exif = Image.Exif()
-        exif[0x0112] = 6  # it is to be turned, so that its left side is on top
+        exif[0x0112] = 6  # rotate, so that the left side is at the top
         exif[0x010E] = "where I live"
         out = io.BytesIO()
         image.save(out, "JPEG", exif=exif, quality=95, comment=b"where I live")
@@ -162,14 +164,16 @@ class TestUploadOwnAvatar:
         ):
             assert status(browser, other) == 404
 
-    def test_of_an_animation_the_first_frame(self, chat: ChatClient, browser: FlaskClient) -> None:
+    def test_animation_becomes_its_first_frame(
+        self, chat: ChatClient, browser: FlaskClient
+    ) -> None:
         dance = SentFile("dance.gif", picture("GIF", 128, 128, frames=3), "image/gif")
         url = upload(chat, dance)
         for path, side in ((url, 100), (medium(url), 500)):
             made = shown(browser, path)
             assert (made.size, getattr(made, "n_frames", 1)) == ((side, side), 1)
 
-    def test_the_picture_before_is_deleted(
+    def test_previous_avatar_is_deleted(
         self, chat: ChatClient, chat_app: ChatApp, browser: FlaskClient
     ) -> None:
         others = files(chat_app)
@@ -183,23 +187,25 @@ class TestUploadOwnAvatar:
         assert len(before) == len(after) == 2
         assert before.isdisjoint(after)
 
-    def test_a_bot_has_one_too(
+    def test_bot_has_an_avatar(
         self, chat: ChatClient, as_reminder: ChatClient, as_othello: ChatClient, cast: Cast,
         queues: Queues,
     ) -> None:  # fmt: skip
-        place, theirs = queues.open(chat), queues.open(as_othello)
+        place, other_queue = queues.open(chat), queues.open(as_othello)
         url = upload(as_reminder)
         events = place.read()
-        assert told(events, "realm_bot") == [{"user_id": cast.reminder.id, "avatar_url": url}]
-        assert told(events, "realm_user")[0]["avatar_url_medium"] == medium(url)
-        assert told(theirs.read(), "realm_bot") == []
+        assert event_payloads(events, "realm_bot") == [
+            {"user_id": cast.reminder.id, "avatar_url": url}
+        ]
+        assert event_payloads(events, "realm_user")[0]["avatar_url_medium"] == medium(url)
+        assert event_payloads(other_queue.read(), "realm_bot") == []
         assert [bot["avatar_url"] for bot in chat.get("/bots")["bots"]] == [url]
         changed = chat.patch(f"/bots/{cast.reminder.id}", full_name="Remembrance")
         assert changed["avatar_url"] == url
         state = chat.post("/register", fetch_event_types=["realm_bot"])
         assert [bot["avatar_url"] for bot in state["realm_bots"]] == [url]
 
-    def test_another_email_leaves_it(
+    def test_change_of_email_keeps_the_avatar(
         self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast, queues: Queues,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -208,11 +214,15 @@ class TestUploadOwnAvatar:
         place = queues.open(as_cordelia)
         answer = as_cordelia.patch(f"/users/{cast.hamlet.id}", new_email="prince@acme.example")
         assert answer == DONE
-        assert all("avatar_url" not in person for person in told(place.read(), "realm_user"))
+        assert all(
+            "avatar_url" not in person for person in event_payloads(place.read(), "realm_user")
+        )
         shown = as_cordelia.get(f"/users/{cast.hamlet.id}")["user"]
         assert (shown["email"], shown["avatar_url"]) == ("prince@acme.example", url)
 
-    def test_one_file(self, chat: ChatClient, cast: Cast, chat_database: Database) -> None:
+    def test_requires_exactly_one_file(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
         refused = bad("You must upload exactly one avatar.")
         assert chat.post(PATH) == refused
         assert chat.post(PATH, file="no file") == refused
@@ -227,7 +237,7 @@ class TestUploadOwnAvatar:
         assert "version=2" in str(chat.post(PATH, **{"/tmp/me.png": png()})["avatar_url"])
 
     @pytest.mark.reaches("BAD_IMAGE")
-    def test_pictures_that_are_none(
+    def test_rejects_invalid_images(
         self, chat: ChatClient, chat_app: ChatApp, cast: Cast, chat_database: Database
     ) -> None:
         refused = bad("Could not decode image; did you upload an image file?", "BAD_IMAGE")
@@ -244,7 +254,7 @@ class TestUploadOwnAvatar:
         assert user_row(chat_database, cast.hamlet.id).avatar_handle is None
         assert files(chat_app) == before
 
-    def test_who_may(
+    def test_allowed_roles(
         self, chat: ChatClient, as_iago: ChatClient, as_polonius: ChatClient,
         as_reminder: ChatClient, as_nobody: ChatClient, cast: Cast, chat_database: Database,
         chat_app: ChatApp,
@@ -266,11 +276,11 @@ class TestUploadOwnAvatar:
 
     @pytest.mark.reaches("UPLOAD_STORE_UNAVAILABLE")
     @pytest.mark.parametrize("stored", [0, 1])
-    def test_a_store_that_does_not_answer(
+    def test_unavailable_store_keeps_the_previous_avatar(
         self, chat: ChatClient, chat_app: ChatApp, monkeypatch: pytest.MonkeyPatch, stored: int,
         browser: FlaskClient,
     ) -> None:  # fmt: skip
-        """Neither at once nor after the first of both forms: the picture before stays."""
+        """If the store fails for the first or the second size."""
         first = upload(chat)
         store = type(chat_app.service.adapters.files)
         put, done = store.put, 0
@@ -290,11 +300,11 @@ class TestUploadOwnAvatar:
         assert chat.get("/users/me")["avatar_url"] == first
         assert status(browser, first) == status(browser, medium(first)) == 200
 
-    def test_a_database_that_fails(
+    def test_failed_transaction_keeps_the_previous_avatar(
         self, chat: ChatClient, chat_app: ChatApp, monkeypatch: pytest.MonkeyPatch,
         browser: FlaskClient,
     ) -> None:  # fmt: skip
-        """The user keeps the picture before; what is in the store is swept."""
+        """The worker deletes the new files from the store."""
         first = upload(chat)
 
         def fail(*_: Any, **__: Any) -> None:
@@ -306,7 +316,7 @@ class TestUploadOwnAvatar:
         assert chat.get("/users/me")["avatar_url"] == first
         assert status(browser, first) == 200
 
-    def test_a_store_that_deletes_nothing(
+    def test_store_that_cannot_delete(
         self, chat: ChatClient, chat_app: ChatApp, monkeypatch: pytest.MonkeyPatch,
         browser: FlaskClient,
     ) -> None:  # fmt: skip
@@ -317,17 +327,17 @@ class TestUploadOwnAvatar:
 
         monkeypatch.setattr(type(chat_app.service.adapters.files), "delete", fail)
         second = upload(chat)
-        assert status(browser, first) == 404, "nobody gets it, and the worker sweeps it"
+        assert status(browser, first) == 404, "it is not served, and the worker deletes it"
         assert status(browser, second) == 200
 
 
 class TestDeleteOwnAvatar:
-    def test_the_external_one_is_there_again(
+    def test_gravatar_is_restored(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, queues: Queues,
         browser: FlaskClient, chat_app: ChatApp, chat_database: Database,
     ) -> None:  # fmt: skip
         external = gravatar("hamlet@acme.example")
-        assert chat.delete(PATH) == {**DONE, "avatar_url": external}, "there was none"
+        assert chat.delete(PATH) == {**DONE, "avatar_url": external}, "there was no avatar"
         assert audited(chat_database, "user_avatar_changed") == []
         before = files(chat_app)
         url = upload(chat)
@@ -335,7 +345,7 @@ class TestDeleteOwnAvatar:
         answer = chat.delete(PATH)
         external = external.replace("version=1", "version=3")
         assert answer == {**DONE, "avatar_url": external}
-        assert told(place.read(), "realm_user") == [
+        assert event_payloads(place.read(), "realm_user") == [
             {
                 "user_id": cast.hamlet.id,
                 "avatar_source": "G",
@@ -350,11 +360,11 @@ class TestDeleteOwnAvatar:
         assert chat.delete(PATH) == answer
         assert place.read() == []
 
-    def test_the_email_stays_hidden(
+    def test_email_address_stays_hidden(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, cast: Cast,
         queues: Queues, chat_database: Database,
     ) -> None:  # fmt: skip
-        """Each client ends with the picture of the address that its user sees."""
+        """Each client receives the Gravatar of the address that its user may see."""
         change_user(chat_database, cast.hamlet.id, email_address_visibility=3)
         upload(chat)
         ends = {}
@@ -364,12 +374,14 @@ class TestDeleteOwnAvatar:
         dummy = f"user{cast.hamlet.id}@acme.example"
         seen = {"othello": dummy, "iago": cast.hamlet.email, "hamlet": cast.hamlet.email}
         for name, place in ends.items():
-            people = told(place.read(), "realm_user")
+            people = event_payloads(place.read(), "realm_user")
             wanted = gravatar(seen[name]).replace("version=1", "version=3")
             assert people[-1]["avatar_url"] == wanted
             assert (len(people) == 1) == (name == "othello")
 
-    def test_who_may(self, chat: ChatClient, as_iago: ChatClient, as_nobody: ChatClient) -> None:
+    def test_allowed_roles(
+        self, chat: ChatClient, as_iago: ChatClient, as_nobody: ChatClient
+    ) -> None:
         assert as_nobody.request("DELETE", PATH, {}).status_code == 401
         url = upload(chat)
         assert as_iago.patch("/realm", avatar_changes_disabled=True) == DONE
@@ -377,18 +389,18 @@ class TestDeleteOwnAvatar:
         assert chat.get("/users/me")["avatar_url"] == url
         assert as_iago.delete(PATH)["result"] == "success"
 
-    def test_goes_with_the_profile(
+    def test_deleted_with_the_profile(
         self, chat: ChatClient, as_reminder: ChatClient, as_iago: ChatClient, cast: Cast,
         browser: FlaskClient, chat_database: Database,
     ) -> None:  # fmt: skip
-        """Of the deleted person and of the bots; a deactivated account keeps it."""
-        mine, theirs = upload(chat), upload(as_reminder)
+        """For the deleted user and the user's bots. Deactivation alone keeps the avatar."""
+        user_avatar, bot_avatar = upload(chat), upload(as_reminder)
         assert as_iago.delete(f"/users/{cast.hamlet.id}") == DONE
-        assert status(browser, mine) == status(browser, theirs) == 200
+        assert status(browser, user_avatar) == status(browser, bot_avatar) == 200
         assert as_iago.post(f"/users/{cast.hamlet.id}/reactivate") == DONE
         deleted = as_iago.delete(f"/users/{cast.hamlet.id}", actions={"delete_profile": True})
         assert deleted == DONE
-        assert status(browser, mine) == status(browser, theirs) == 404
+        assert status(browser, user_avatar) == status(browser, bot_avatar) == 404
         for member in (cast.hamlet, cast.reminder):
             assert user_row(chat_database, member.id).avatar_handle is None
             user = as_iago.get(f"/users/{member.id}")["user"]

@@ -1,6 +1,6 @@
-"""A limit belongs to whoever acts, also where an operation needs no credentials in its header.
+"""Limits apply to the acting user or bot, also if the credentials are not in the header.
 
-The operations are those of the document: one more fails here until it has a line.
+The operations come from the document: a new operation fails here until it is listed.
 """
 
 import json
@@ -30,7 +30,7 @@ JWT_KEY = "what Acme signs its tokens with, 32 bytes and more"
 
 @dataclass(frozen=True)
 class Sent:
-    """One request: its method, path, form or body, and headers."""
+    """One request: method, path, form or body, and headers."""
 
     method: str
     path: str
@@ -41,7 +41,7 @@ class Sent:
 
 @dataclass
 class Scene:
-    """Acme without limits, in which credentials are made."""
+    """The organization Acme without limits, for creating credentials."""
 
     client: ChatClient
     app: ChatApp
@@ -64,7 +64,9 @@ def webhook(scene: Scene, name: str, payload: Any) -> tuple[Sent, Sent]:
 
 
 def email_link(scene: Scene, method: str) -> tuple[Sent, Sent]:
-    """Its address is in use meanwhile, so confirming fails and the link stays."""
+    """Return a link whose address is in use meanwhile, so confirming fails and the link stays
+    valid.
+    """
     assert scene.client.patch("/settings", email="new@acme.example")["result"] == "success"
     token = token_of(scene.database)
     taken = {"delivery_email": "new@acme.example", "email_key": "new@acme.example"}
@@ -74,7 +76,7 @@ def email_link(scene: Scene, method: str) -> tuple[Sent, Sent]:
 
 
 def invitation(scene: Scene, method: str) -> tuple[Sent, Sent]:
-    """Passwords are too weak, so accepting fails and the invitation stays."""
+    """Return an invitation whose passwords are too weak, so accepting fails and it stays valid."""
     form = {"invitee_emails": "yorick@acme.example", "stream_ids": []}
     assert scene.client.post("/invites", **form)["result"] == "success"
     token = token_of(scene.database)
@@ -91,7 +93,7 @@ def vendor_link(scene: Scene) -> tuple[Sent, Sent]:
 
 
 def vendor_state(scene: Scene) -> tuple[Sent, Sent]:
-    """Without the code, so the state stays."""
+    """Return a state without the code, so the state stays valid."""
     (right, _) = vendor_link(scene)
     url = ChatClient(scene.app, "acme.example").call("GET", right.path, {})["url"]
     state = url.partition("state=")[2].partition("&")[0]
@@ -154,21 +156,22 @@ ACTING: dict[str, Callable[[Scene], tuple[Sent, Sent]]] = {
     "jwt_fetch_api_key": signed_token,
     "fetch_api_key": password,
 }
-"""Makers of a request that reaches somebody, as often as it is sent, and of a wrong one."""
-NOBODY = {
-    "get_server_settings": "it is the same for everybody",
-    "dev_fetch_api_key": "it is served on the machine itself alone, and checks nothing",
+"""Functions that build a valid request, which can be sent repeatedly, and an invalid one."""
+NOT_LIMITED = {
+    "get_server_settings": "its response is the same for all callers",
+    "dev_fetch_api_key": "it is served on the local machine only and verifies nothing",
 }
 KNOWS_PLACES = {"fetch_api_key"}
-"""Operations whose right requests wait for the wrong ones from their address, unless they have come
-from there before: verifying a password costs too much to be done first. What is let through from
-new addresses and from known ones counts apart, so it is not in one piece.
+"""Operations that check the limit before the credentials, except for known addresses.
+
+Verifying a password costs too much to be done first. Requests from new and from known addresses are
+counted separately.
 """
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Limits, and requests from so many addresses, which are twice as many as a user may make."""
+    """Limits, and a number of requests from many addresses, twice as many as a user may send."""
 
     per_user: int
     per_address: int
@@ -203,12 +206,14 @@ def scene(
 
 @dataclass(frozen=True)
 class Limited:
-    """The service with limits, which tells addresses apart by what its proxy says."""
+    """The service with limits. The proxy header distinguishes the addresses."""
 
     client: ChatClient
 
     def send(self, sent: Sent, number: int) -> int:
-        """The status of a request from the address of that number, as the document allows it."""
+        """Send the request from the address with that number and return the status, which must be
+        documented.
+        """
         told = {"X-Forwarded-For": f"6.6.6.6, 10.{number // 250}.{number % 250}.7", **sent.headers}
         return self.client.request(
             sent.method, sent.path, sent.form, content=sent.content, headers=told
@@ -228,7 +233,7 @@ def limit(chat_app_with: Callable[..., ChatApp]) -> Callable[[Scale], Limited]:
     return limit
 
 
-def test_every_open_operation_is_tried_here() -> None:
+def test_every_open_operation_is_listed() -> None:
     open_to_all = {
         operation["operationId"]
         for _, _, operation in operations()
@@ -236,13 +241,13 @@ def test_every_open_operation_is_tried_here() -> None:
         or operation.get("security") == []
     }
     assert len(open_to_all) > 10
-    assert open_to_all == ACTING.keys() | NOBODY.keys()
-    assert ACTING.keys().isdisjoint(NOBODY)
+    assert open_to_all == ACTING.keys() | NOT_LIMITED.keys()
+    assert ACTING.keys().isdisjoint(NOT_LIMITED)
 
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", ACTING)
-def test_actor_is_limited_wherever_requests_come_from(
+def test_actor_is_limited_across_addresses(
     scene: Scene, limit: Callable[[Scale], Limited], name: str, scale: Scale
 ) -> None:
     right, _ = ACTING[name](scene)
@@ -259,7 +264,7 @@ def test_actor_is_limited_wherever_requests_come_from(
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("name", ACTING)
-def test_wrong_ones_do_not_hold_up_a_right_one_of_their_address(
+def test_invalid_requests_do_not_block_valid_ones_of_their_address(
     scene: Scene, limit: Callable[[Scale], Limited], name: str, scale: Scale
 ) -> None:
     right, wrong = ACTING[name](scene)
@@ -278,7 +283,7 @@ def test_wrong_ones_do_not_hold_up_a_right_one_of_their_address(
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("bot_type", [None, 1, 2, 3])
-def test_persons_and_bots_are_limited_wherever_they_are(
+def test_users_and_bots_are_limited_across_addresses(
     scene: Scene, limit: Callable[[Scale], Limited], bot_type: int | None, scale: Scale
 ) -> None:
     key, email = scene.cast.hamlet.key, scene.cast.hamlet.email

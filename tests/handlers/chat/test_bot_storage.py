@@ -22,16 +22,16 @@ def stored(client: ChatClient, **query: Any) -> dict[str, str]:
 
 
 class TestUpdateBotStorage:
-    def test_adds_and_replaces(self, as_reminder: ChatClient, chat: ChatClient) -> None:
+    def test_adds_and_replaces_values(self, as_reminder: ChatClient, chat: ChatClient) -> None:
         assert as_reminder.put(PATH, storage={"visits": "1", "Ünïcode ☃": '{"a": 1}'}) == DONE
         assert as_reminder.put(PATH, storage={"visits": "2", "VISITS": "", "": "x"}) == DONE
         assert as_reminder.put(PATH, storage={}) == DONE
         assert stored(as_reminder) == {
             "": "x", "VISITS": "", "visits": "2", "Ünïcode ☃": '{"a": 1}',
         }  # fmt: skip
-        assert stored(chat) == {}, "everybody has their own"
+        assert stored(chat) == {}, "storage is per user"
 
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, as_reminder: ChatClient, as_nobody: ChatClient, chat_app: ChatApp
     ) -> None:
         assert as_reminder.put(PATH, storage={"kept": "1234"}) == DONE
@@ -49,7 +49,7 @@ class TestUpdateBotStorage:
         assert stored(as_reminder).keys() == {"kept", "more", "k" * 250}
         assert as_nobody.request("PUT", PATH, {}).status_code == 401
 
-    def test_sizes_are_those_of_what_is_there(
+    def test_stored_sizes_are_those_of_the_values(
         self, as_reminder: ChatClient, chat_database: Database
     ) -> None:
         for value in ("é" * 7, "1"):
@@ -60,7 +60,7 @@ class TestUpdateBotStorage:
 
 
 class TestGetBotStorage:
-    def test_some_or_all(
+    def test_returns_some_or_all_values(
         self, as_reminder: ChatClient, chat: ChatClient, as_nobody: ChatClient
     ) -> None:
         assert chat.put(PATH, storage={"mine": "m"}) == DONE
@@ -74,7 +74,7 @@ class TestGetBotStorage:
 
 
 class TestRemoveBotStorage:
-    def test_some_or_all(
+    def test_removes_some_or_all_values(
         self, as_reminder: ChatClient, chat: ChatClient, as_nobody: ChatClient
     ) -> None:
         assert chat.put(PATH, storage={"a": "m"}) == DONE
@@ -89,7 +89,7 @@ class TestRemoveBotStorage:
         assert as_nobody.request("DELETE", PATH, {}).status_code == 401
 
 
-def test_it_goes_with_the_profile(
+def test_deleted_with_the_profile(
     as_reminder: ChatClient, as_cordelia: ChatClient, cast: Cast, chat_database: Database
 ) -> None:
     as_reminder.put(PATH, storage={"a": "1"})

@@ -30,7 +30,7 @@ NO_BOT, NOT_YOURS = bad("No such bot"), bad("Insufficient permission")
 
 
 def as_bot(client: ChatClient, made: dict[str, Any], name: str = "yorick") -> ChatClient:
-    """Calls as a bot that was made."""
+    """Return a client that acts as a created bot."""
     email = f"{name}-bot@acme.example"
     return client.acting_as(
         Member(made["user_id"], email, name, 400, made["api_key"], "acme.example")
@@ -38,7 +38,7 @@ def as_bot(client: ChatClient, made: dict[str, Any], name: str = "yorick") -> Ch
 
 
 def managed(bot_id: int, owner: Member, **over: Any) -> dict[str, Any]:
-    """A bot that was made by `make`, as its managers see it."""
+    """Return the bot that `make` created, as its managers see it."""
     email = "yorick-bot@acme.example"
     return {
         "user_id": bot_id,
@@ -54,8 +54,8 @@ def managed(bot_id: int, owner: Member, **over: Any) -> dict[str, Any]:
     }
 
 
-def told(place: Place) -> list[dict[str, Any]]:
-    """What a queue has heard of bots, without ids and types."""
+def bot_events(place: Place) -> list[dict[str, Any]]:
+    """Return the events about bots in a queue, without ids and types."""
     return [
         {"op": event["op"], "bot": event["bot"]}
         for event in place.read()
@@ -74,7 +74,7 @@ def registered(client: ChatClient) -> list[dict[str, Any]]:
     return bots
 
 
-def audited(database: Database, kind: str) -> list[tuple[int | None, int | None, str]]:
+def audit_entries(database: Database, kind: str) -> list[tuple[int | None, int | None, str]]:
     columns = (AuditLog.actor_id, AuditLog.user_id, AuditLog.facts)
     wanted = select(*columns).where(AuditLog.kind == kind).order_by(AuditLog.id)
     with database.reading() as reader:
@@ -82,7 +82,7 @@ def audited(database: Database, kind: str) -> list[tuple[int | None, int | None,
 
 
 class TestCreateBot:
-    def test_makes_one_that_can_speak(
+    def test_creates_a_bot_that_can_send(
         self, chat: ChatClient, as_iago: ChatClient, as_othello: ChatClient, cast: Cast,
         queues: Queues, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -99,15 +99,15 @@ class TestCreateBot:
         answer = bot.post("/messages", type="direct", to=[cast.hamlet.id], content="Alas")
         assert answer["result"] == "success"
         add = {"op": "add", "bot": managed(bot_id, cast.hamlet)}
-        assert [told(place) for place in places] == [[add], [add], []]
+        assert [bot_events(place) for place in places] == [[add], [add], []]
         assert registered(chat)[-1] == registered(as_iago)[-1] == add["bot"]
         assert registered(as_othello) == registered(bot) == []
         user = chat.get(f"/users/{bot_id}")["user"]
         assert (user["bot_type"], user["bot_owner_id"]) == (1, cast.hamlet.id)
         facts = '{"role":400,"bot_type":1}'
-        assert audited(chat_database, "user_created")[-1] == (cast.hamlet.id, bot_id, facts)
+        assert audit_entries(chat_database, "user_created")[-1] == (cast.hamlet.id, bot_id, facts)
 
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_nobody: ChatClient, as_polonius: ChatClient,
         as_reminder: ChatClient, as_hank: ChatClient,
     ) -> None:  # fmt: skip
@@ -134,9 +134,9 @@ class TestCreateBot:
         answer = bad("This endpoint does not accept bot requests.")
         assert as_reminder.post(PATH, **form) == answer
         assert as_nobody.request("POST", PATH, form).status_code == 401
-        assert make(as_hank)["user_id"], "names are an organization's own"
+        assert make(as_hank)["user_id"], "names are unique per organization"
 
-    def test_who_may(self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast) -> None:
+    def test_allowed_roles(self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast) -> None:
         own = {"direct_members": [cast.hamlet.id], "direct_subgroups": []}
         nobody = as_cordelia.get("/user_groups")["user_groups"]
         nobody_id = next(each["id"] for each in nobody if each["name"] == "role:nobody")
@@ -151,7 +151,7 @@ class TestCreateBot:
         assert found["realm_can_create_bots_group"] == own
         assert found["realm_can_create_write_only_bots_group"] == nobody_id
 
-    def test_names_that_look_alike_where_names_are_unique(
+    def test_rejects_similar_names_if_names_are_unique(
         self, chat: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         change = update(Realm).where(Realm.id == cast.realm_id).values(require_unique_names=True)
@@ -159,7 +159,7 @@ class TestCreateBot:
         answer = chat.post(PATH, full_name="0thello", short_name="s")
         assert answer == bad("Unique names required in this organization.")
 
-    def test_an_incoming_webhook_sends_messages(self, chat: ChatClient, cast: Cast) -> None:
+    def test_incoming_webhook_sends_messages(self, chat: ChatClient, cast: Cast) -> None:
         made = make(chat, bot_type=2)
         text = {"type": "direct", "to": [cast.hamlet.id], "content": "The build is green."}
         sent = as_bot(chat, made).post("/messages", **text)
@@ -170,7 +170,7 @@ class TestCreateBot:
             "<p>The build is green.</p>",
         )
 
-    def test_an_incoming_webhook_can_call_nothing_else(self, chat: ChatClient) -> None:
+    def test_incoming_webhook_cannot_call_other_operations(self, chat: ChatClient) -> None:
         bot = as_bot(chat, make(chat, bot_type=2))
         refused = "This API is not available to incoming webhook bots."
         tried = 0
@@ -186,7 +186,7 @@ class TestCreateBot:
 
 
 class TestListBots:
-    def test_one_s_own_with_keys(
+    def test_lists_only_own_bots_with_keys(
         self, chat: ChatClient, as_cordelia: ChatClient, as_nobody: ChatClient,
         as_reminder: ChatClient, cast: Cast,
     ) -> None:  # fmt: skip
@@ -210,7 +210,7 @@ class TestListBots:
         assert [each["user_id"] for each in chat.get(PATH)["bots"]] == [reminder.id]
         assert as_nobody.request("GET", PATH).status_code == 401
 
-    def test_a_key_of_a_secret_that_is_gone(
+    def test_key_of_a_removed_secret_is_null(
         self, chat: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         change = update(User).where(User.id == cast.reminder.id).values(api_key_sha256="0" * 64)
@@ -223,7 +223,7 @@ class TestUpdateBot:
     def path(self, cast: Cast) -> str:
         return f"{PATH}/{cast.reminder.id}"
 
-    def test_the_name(
+    def test_changes_the_name(
         self, chat: ChatClient, as_iago: ChatClient, cast: Cast, queues: Queues, path: str
     ) -> None:
         place = queues.open(as_iago)
@@ -236,11 +236,11 @@ class TestUpdateBot:
         }
         assert chat.patch(path, full_name=" Yorick ") == answer
         assert chat.patch(path) == chat.patch(path, full_name="Yorick") == answer
-        assert told(place) == [update_of(cast.reminder.id, full_name="Yorick")]
+        assert bot_events(place) == [update_of(cast.reminder.id, full_name="Yorick")]
         assert chat.patch(path, full_name="hamlet") == bad("Name is already in use.")
         assert chat.patch(path, full_name="yorick")["full_name"] == "yorick"
 
-    def test_the_owner(
+    def test_changes_the_owner(
         self, chat: ChatClient, as_iago: ChatClient, as_othello: ChatClient, cast: Cast,
         queues: Queues, path: str, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -248,7 +248,7 @@ class TestUpdateBot:
         answer = chat.patch(path, bot_owner_id=cast.othello.id)
         assert answer["bot_owner"] == cast.othello.email
         bot_id, bot = cast.reminder.id, registered(as_othello)[0]
-        assert [told(place) for place in places] == [
+        assert [bot_events(place) for place in places] == [
             [{"op": "delete", "bot": {"user_id": bot_id}}],
             [update_of(bot_id, owner_id=cast.othello.id)],
             [{"op": "add", "bot": bot}],
@@ -263,10 +263,10 @@ class TestUpdateBot:
         again = old.acting_as(replace(cast.reminder, key=key))
         assert again.get("/users/me")["result"] == "success"
         facts = f'{{"old":{cast.hamlet.id},"new":{cast.othello.id}}}'
-        [line] = audited(chat_database, "bot_owner_changed")
+        [line] = audit_entries(chat_database, "bot_owner_changed")
         assert line == (cast.hamlet.id, bot_id, facts)
 
-    def test_owners_who_are_none(
+    def test_rejects_invalid_owners(
         self, chat: ChatClient, cast: Cast, chat_app: ChatApp, path: str
     ) -> None:
         for user_id, problem in (
@@ -284,18 +284,20 @@ class TestUpdateBot:
         assert answer == bad("Too many bots (limit: 0).")
         assert chat.get(f"/users/{cast.reminder.id}")["user"]["full_name"] == "Reminder"
 
-    def test_the_role(self, chat: ChatClient, as_iago: ChatClient, path: str) -> None:
+    def test_role_change_requires_the_right_role(
+        self, chat: ChatClient, as_iago: ChatClient, path: str
+    ) -> None:
         administrators = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
         owners = bad("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
         assert chat.patch(path, role=300) == administrators
         assert as_iago.patch(path, role=100) == owners
         assert as_iago.patch(path, role=300)["result"] == "success"
 
-    def test_rights_that_only_others_give(
+    def test_bot_with_more_rights_requires_them(
         self, as_iago: ChatClient, as_cordelia: ChatClient, cast: Cast, path: str,
         chat_database: Database,
     ) -> None:  # fmt: skip
-        """An administrator who took over a bot with more rights would have them."""
+        """Otherwise an administrator could gain rights by taking over a bot."""
         assert as_cordelia.patch(path, role=100)["result"] == "success"
         owners = bad("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
         for method, end in (("PATCH", ""), ("DELETE", ""), ("POST", "/api_key/regenerate")):
@@ -304,7 +306,7 @@ class TestUpdateBot:
         chat_database.run(lambda s: s.execute(creates))
         assert as_cordelia.patch(path, bot_owner_id=cast.cordelia.id) == NOT_YOURS
 
-    def test_whose_it_is_not(
+    def test_rejects_callers_without_permission(
         self, chat: ChatClient, as_nobody: ChatClient, as_othello: ChatClient,
         as_polonius: ChatClient, as_reminder: ChatClient, as_hank: ChatClient, cast: Cast,
         path: str,
@@ -321,7 +323,7 @@ class TestUpdateBot:
 
 
 class TestRegenerateBotApiKey:
-    def test_only_the_owner_hears_it(
+    def test_only_the_owner_receives_the_new_key(
         self, chat: ChatClient, as_iago: ChatClient, as_reminder: ChatClient, cast: Cast
     ) -> None:
         path = f"{PATH}/{cast.reminder.id}/api_key/regenerate"
@@ -342,22 +344,24 @@ def _fields(member: Member) -> dict[str, Any]:
 
 
 class TestDeactivateBot:
-    def test_ends_it_and_again(
+    def test_deactivates_once(
         self, chat: ChatClient, as_iago: ChatClient, as_reminder: ChatClient, cast: Cast,
         queues: Queues, chat_database: Database,
     ) -> None:  # fmt: skip
         place, path = queues.open(chat), f"{PATH}/{cast.reminder.id}"
         assert chat.delete(path) == DONE
         assert as_iago.delete(path) == DONE
-        assert told(place) == [update_of(cast.reminder.id, is_active=False)]
+        assert bot_events(place) == [update_of(cast.reminder.id, is_active=False)]
         assert as_reminder.get("/users/me")["msg"] == "Account is deactivated"
         assert [each["is_active"] for each in registered(chat)] == [False]
-        assert len(audited(chat_database, "user_deactivated")) == 1
+        assert len(audit_entries(chat_database, "user_deactivated")) == 1
         assert as_iago.post(f"/users/{cast.reminder.id}/reactivate") == DONE
-        assert told(place) == [update_of(cast.reminder.id, is_active=True)]
+        assert bot_events(place) == [update_of(cast.reminder.id, is_active=True)]
         assert len(chat.get(PATH)["bots"]) == 1
 
-    def test_its_owner_is_told_the_new_key(self, chat: ChatClient, cast: Cast) -> None:
+    def test_owner_receives_the_new_key_after_reactivation(
+        self, chat: ChatClient, cast: Cast
+    ) -> None:
         chat.delete(f"{PATH}/{cast.reminder.id}")
         back = chat.post(f"/users/{cast.reminder.id}/reactivate")
         assert back == {**DONE, "api_key": chat.get(PATH)["bots"][0]["api_key"]}
@@ -365,7 +369,7 @@ class TestDeactivateBot:
         assert chat.acting_as(renewed).get("/users/me")["result"] == "success"
         assert back["api_key"] != cast.reminder.key
 
-    def test_what_it_stored_is_deleted(
+    def test_stored_values_are_deleted(
         self, chat: ChatClient, as_reminder: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         as_reminder.put("/bot_storage", storage={"k": "x"})
@@ -374,30 +378,32 @@ class TestDeactivateBot:
             assert reader.execute(select(BotStorage.key)).all() == []
 
 
-class TestWhoIsTold:
-    def test_administrators_come_and_go(
+class TestBotEvents:
+    def test_new_and_former_administrators(
         self, chat: ChatClient, as_cordelia: ChatClient, as_othello: ChatClient, cast: Cast,
         queues: Queues,
     ) -> None:  # fmt: skip
-        """A new administrator manages all bots, a former one their own."""
-        mine, theirs = make(chat)["user_id"], cast.reminder.id
-        assert chat.patch(f"{PATH}/{theirs}", bot_owner_id=cast.othello.id)["result"] == "success"
+        """A new administrator manages all bots, a former administrator only their own."""
+        own_bot, other_bot = make(chat)["user_id"], cast.reminder.id
+        assert (
+            chat.patch(f"{PATH}/{other_bot}", bot_owner_id=cast.othello.id)["result"] == "success"
+        )
         place = queues.open(chat)
         as_cordelia.patch(f"/users/{cast.hamlet.id}", role=200)
-        [event] = told(place)
+        [event] = bot_events(place)
         assert (event["op"], event["bot"]) == ("add", registered(as_othello)[0])
-        assert [each["user_id"] for each in registered(chat)] == [theirs, mine]
+        assert [each["user_id"] for each in registered(chat)] == [other_bot, own_bot]
         as_cordelia.patch(f"/users/{cast.hamlet.id}", role=400)
-        assert told(place) == [{"op": "delete", "bot": {"user_id": theirs}}]
+        assert bot_events(place) == [{"op": "delete", "bot": {"user_id": other_bot}}]
 
-    def test_bots_of_those_who_go(
+    def test_bots_of_deactivated_users(
         self, as_cordelia: ChatClient, as_iago: ChatClient, cast: Cast, queues: Queues
     ) -> None:
         place, bot_id = queues.open(as_iago), cast.reminder.id
         form = {"actions": {"delete_profile": True}}
         assert as_cordelia.delete(f"/users/{cast.hamlet.id}", **form) == DONE
         dummy = gravatar(f"user{bot_id}@acme.example").replace("version=1", "version=2")
-        assert told(place) == [
+        assert bot_events(place) == [
             update_of(bot_id, is_active=False),
             update_of(bot_id, full_name="Deleted user"),
             update_of(bot_id, avatar_url=dummy),
@@ -406,7 +412,7 @@ class TestWhoIsTold:
         back = as_cordelia.post(f"/users/{bot_id}/reactivate")
         assert back == {**DONE, "api_key": as_cordelia.get(PATH)["bots"][0]["api_key"]}
         known_again = gravatar(cast.reminder.email).replace("version=1", "version=2")
-        assert told(place) == [
+        assert bot_events(place) == [
             update_of(bot_id, is_active=True),
             update_of(bot_id, avatar_url=known_again),
             update_of(bot_id, owner_id=cast.cordelia.id),
@@ -418,9 +424,12 @@ URL = "https://bots.example/oracle"
 
 
 class TestOutgoingWebhooks:
-    """What they add to the operations above; tests/workers/test_bot_webhooks.py has them called."""
+    """Additions to the operations above.
 
-    def test_an_address_and_what_signs(
+    The calls are tested in tests/workers/test_bot_webhooks.py.
+    """
+
+    def test_creates_with_url_and_signing_secret(
         self, chat: ChatClient, as_iago: ChatClient, as_othello: ChatClient, cast: Cast,
         queues: Queues,
     ) -> None:  # fmt: skip
@@ -437,20 +446,20 @@ class TestOutgoingWebhooks:
         shown = {"base_url": URL, "interface": 2}
         add = {"op": "add", "bot": managed(bot_id, cast.hamlet, bot_type=3)}
         told_of = [add, update_of(bot_id, services=[shown])]
-        assert [told(place) for place in places] == [told_of, told_of]
+        assert [bot_events(place) for place in places] == [told_of, told_of]
         assert registered(as_iago)[-1]["services"] == [shown]
 
         moved = as_iago.patch(f"{PATH}/{bot_id}", service_payload_url=f"{URL}/2")
         assert (moved["service_payload_url"], moved["service_interface"]) == (f"{URL}/2", 2)
-        [event] = told(places[0])
+        [event] = bot_events(places[0])
         assert event == update_of(bot_id, services=[{**shown, "base_url": f"{URL}/2"}])
         assert chat.patch(f"{PATH}/{bot_id}", full_name="Y2")["service_interface"] == 2
         chat.patch(f"{PATH}/{bot_id}", bot_owner_id=cast.othello.id)
-        [theirs] = as_othello.get(PATH)["bots"]
-        assert theirs["services"] == [{**service, "base_url": f"{URL}/2"}]
+        [moved_bot] = as_othello.get(PATH)["bots"]
+        assert moved_bot["services"] == [{**service, "base_url": f"{URL}/2"}]
         assert registered(as_othello)[0]["services"] == [{**shown, "base_url": f"{URL}/2"}]
 
-    def test_addresses_that_are_refused(
+    def test_rejects_internal_addresses(
         self, chat: ChatClient, as_othello: ChatClient, as_polonius: ChatClient, cast: Cast
     ) -> None:
         form = {"full_name": "Oracle", "short_name": "oracle", "bot_type": 3}

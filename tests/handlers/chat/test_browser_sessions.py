@@ -1,4 +1,4 @@
-"""Browsers that stay signed in, of the tag sign_in."""
+"""Sessions of browsers, of the tag sign_in."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ LIFETIME = f"Max-Age={MONTH_S}"
 
 
 class Browser:
-    """A browser: its cookie, and what it calls itself."""
+    """A browser with its cookie and its name."""
 
     def __init__(self, app: ChatApp, host: str = "acme.example", name: str = "Mozilla/5.0") -> None:
         self.nobody = ChatClient(app, host)
@@ -46,7 +46,7 @@ class Browser:
         return response
 
     def stay(self, client: ChatClient) -> int:
-        """Stay signed in. Return the id of the session."""
+        """Create a session and return its id."""
         return int(self.ask(client, "POST", SESSIONS).json()["session"]["id"])
 
     def resume(self) -> dict[str, object]:
@@ -66,7 +66,7 @@ def phone(chat_app: ChatApp) -> Browser:
 
 
 class TestSessionFetchApiKey:
-    def test_answers_the_key(self, chat: ChatClient, desk: Browser, cast: Cast) -> None:
+    def test_returns_the_key(self, chat: ChatClient, desk: Browser, cast: Cast) -> None:
         assert desk.resume() == DONE
         session_id = desk.stay(chat)
         assert desk.cookie is not None
@@ -81,12 +81,12 @@ class TestSessionFetchApiKey:
         assert desk.resume() == told
         assert desk.resume() == told
 
-    def test_no_other_operation_reads_the_cookie(self, chat: ChatClient, desk: Browser) -> None:
+    def test_other_operations_ignore_the_cookie(self, chat: ChatClient, desk: Browser) -> None:
         desk.stay(chat)
         for method, path in (("GET", "/users/me"), ("GET", SESSIONS), ("POST", SESSIONS)):
             assert desk.ask(desk.nobody, method, path).status_code == 401
 
-    def test_only_at_its_organization(
+    def test_session_is_valid_at_one_organization(
         self, chat: ChatClient, desk: Browser, chat_app: ChatApp
     ) -> None:
         desk.stay(chat)
@@ -96,13 +96,13 @@ class TestSessionFetchApiKey:
         assert elsewhere.cookie is None
         assert "api_key" in desk.resume()
 
-    def test_an_unknown_cookie_is_forgotten(self, desk: Browser) -> None:
+    def test_unknown_cookie_is_deleted(self, desk: Browser) -> None:
         for cookie in ("x", "0" * 43, "x" * 4000):
             desk.cookie = cookie
             assert desk.resume() == DONE
             assert desk.cookie is None
 
-    def test_ends_by_time(self, chat: ChatClient, desk: Browser, clock: FrozenClock) -> None:
+    def test_session_expires(self, chat: ChatClient, desk: Browser, clock: FrozenClock) -> None:
         desk.stay(chat)
         clock.advance(seconds=MONTH_S - 1)
         assert "api_key" in desk.resume()
@@ -110,7 +110,7 @@ class TestSessionFetchApiKey:
         assert desk.resume() == DONE
         assert chat.get(SESSIONS)["sessions"] == []
 
-    def test_a_page_of_another_site_gets_nothing(self, chat: ChatClient, desk: Browser) -> None:
+    def test_request_from_another_site_is_rejected(self, chat: ChatClient, desk: Browser) -> None:
         desk.stay(chat)
         cookie = {"Cookie": f"{NAME}={desk.cookie}"}
         for foreign in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
@@ -118,7 +118,7 @@ class TestSessionFetchApiKey:
             assert (response.status_code, response.json()["code"]) == (403, "CSRF_FAILED")
             assert "api_key" not in response.text
 
-    def test_is_in_the_audit_log(
+    def test_use_is_in_the_audit_log(
         self, chat: ChatClient, desk: Browser, cast: Cast, chat_database: Database
     ) -> None:
         desk.stay(chat)
@@ -131,7 +131,7 @@ class TestSessionFetchApiKey:
 
 
 class TestBeginSession:
-    def test_are_ten_at_most(
+    def test_eleventh_session_replaces_the_oldest(
         self, chat: ChatClient, as_othello: ChatClient, chat_app: ChatApp
     ) -> None:
         others = Browser(chat_app)
@@ -145,10 +145,10 @@ class TestBeginSession:
         assert len(chat.get(SESSIONS)["sessions"]) == 10
         assert "api_key" in others.resume()
 
-    def test_a_browser_has_one(
+    def test_browser_has_one_session(
         self, chat: ChatClient, as_othello: ChatClient, desk: Browser, cast: Cast
     ) -> None:
-        """Who signs in where somebody else stayed signed in takes their place."""
+        """A user who signs in replaces the session of the previous user in that browser."""
         desk.stay(chat)
         old = desk.cookie
         desk.stay(as_othello)
@@ -156,12 +156,12 @@ class TestBeginSession:
         desk.cookie = old
         assert desk.resume() == DONE
 
-    def test_keep_a_bounded_name_of_the_browser(self, chat: ChatClient, chat_app: ChatApp) -> None:
+    def test_stored_browser_name_is_limited(self, chat: ChatClient, chat_app: ChatApp) -> None:
         Browser(chat_app, name="Mozilla\t/5.0 " + "x" * 500).stay(chat)
         (kept,) = chat.get(SESSIONS)["sessions"]
         assert kept["user_agent"] == ("Mozilla /5.0 " + "x" * 500)[:200]
 
-    def test_the_database_has_no_token(
+    def test_token_is_not_in_the_database(
         self, chat: ChatClient, desk: Browser, chat_database: Database
     ) -> None:
         desk.stay(chat)
@@ -170,12 +170,12 @@ class TestBeginSession:
         assert desk.cookie is not None
         assert desk.cookie not in repr(row)
 
-    def test_bots_have_none(self, as_reminder: ChatClient) -> None:
+    def test_rejects_bots(self, as_reminder: ChatClient) -> None:
         assert as_reminder.post(SESSIONS)["result"] == "error"
 
 
 class TestListOwnSessions:
-    def test_are_listed(
+    def test_lists_sessions(
         self, chat: ChatClient, as_othello: ChatClient, desk: Browser, phone: Browser,
         clock: FrozenClock,
     ) -> None:  # fmt: skip
@@ -208,13 +208,13 @@ class TestListOwnSessions:
 
 
 class TestEndSession:
-    def test_end(
+    def test_ends_a_session(
         self, chat: ChatClient, as_othello: ChatClient, desk: Browser, phone: Browser
     ) -> None:
         first, second = desk.stay(chat), phone.stay(chat)
         assert as_othello.delete(f"{SESSIONS}/{first}") == bad("Invalid session ID")
         assert desk.ask(chat, "DELETE", f"{SESSIONS}/{second}").json() == DONE
-        assert desk.cookie is not None, "it ended another one's"
+        assert desk.cookie is not None, "it ended another user's session"
         assert phone.resume() == DONE
         assert desk.ask(chat, "DELETE", f"{SESSIONS}/{first}").json() == DONE
         assert desk.cookie is None
@@ -227,7 +227,7 @@ class TestAttempts:
     def limited_app(self, chat_app_with: Callable[..., ChatApp]) -> ChatApp:
         return chat_app_with(rate_limits=True)
 
-    def test_cookies_of_no_session_are_counted(
+    def test_invalid_cookies_are_counted(
         self, limited_app: ChatApp, cast: Cast, clock: FrozenClock
     ) -> None:
         desk, thief = Browser(limited_app), Browser(limited_app)
@@ -238,16 +238,21 @@ class TestAttempts:
         thief.cookie = "guess-20"
         refused = thief.ask(thief.nobody, "POST", RESUME)
         assert (refused.status_code, refused.json()["code"]) == (429, "RATE_LIMIT_HIT")
-        assert "api_key" in desk.resume(), "a right cookie does not wait for wrong ones"
+        assert "api_key" in desk.resume(), "invalid cookies do not block a valid one"
         clock.advance(seconds=int(refused.headers["Retry-After"]))
         thief.cookie = "guess-21"
         assert thief.resume() == DONE
         thief.cookie = None
-        assert thief.resume() == DONE, "what has no cookie is no attempt"
+        assert thief.resume() == DONE, "a request without a cookie does not count"
 
 
-def test_old_rows_are_of_nobody(chat: ChatClient, desk: Browser, chat_database: Database) -> None:
-    """Every way in which sessions end removes their rows; time leaves it to the retention."""
+def test_ended_sessions_have_no_rows(
+    chat: ChatClient, desk: Browser, chat_database: Database
+) -> None:
+    """Every action that ends sessions deletes their rows.
+
+    Expired rows are deleted by the retention.
+    """
     desk.stay(chat)
     assert chat.post("/users/me/api_key/regenerate")["result"] == "success"
     with chat_database.reading() as reader:

@@ -1,4 +1,4 @@
-"""Operations of the tag calls, against a vendor that runs on this machine."""
+"""Operations of the tag calls, with a local stand-in for the vendor."""
 
 import re
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ def stage(chat_app: ChatApp) -> Iterator[Stage]:
 
 
 def refusal(path: str, which: int) -> dict[str, Any]:
-    """0 not configured, 1 no good token, 2 failed."""
+    """Return a refusal: 0 for not configured, 1 for an invalid token, 2 for a failure."""
     texts = SENTENCES[path]
     code = texts[3] if which == 1 else "BAD_REQUEST"
     return bad(texts[which], code)
@@ -84,7 +84,7 @@ def has_token(client: ChatClient) -> bool:
 
 
 def tokens_of(database: Database, user_id: int) -> list[str]:
-    """The user's access and refresh token, in clear."""
+    """Return the user's access and refresh tokens in clear."""
     with database.reading() as reader:
         sealed = reader.execute(
             select(VendorToken.sealed_tokens).where(VendorToken.user_id == user_id)
@@ -95,8 +95,8 @@ def tokens_of(database: Database, user_id: int) -> list[str]:
     return tokens
 
 
-def told(database: Database) -> list[tuple[str, Any, list[int]]]:
-    """(type, value, user ids) of the events about tokens."""
+def token_events(database: Database) -> list[tuple[str, Any, list[int]]]:
+    """Return type, value and user ids of the events about tokens."""
     types = ("has_vendor_token", "has_zoom_token")
     found = select(Event.type, Event.payload, Event.user_ids).where(Event.type.in_(types))
     with database.reading() as reader:
@@ -112,9 +112,7 @@ def both(value: bool, user_id: int) -> list[tuple[str, Any, list[int]]]:
 
 class TestCreateVideoCall:
     @pytest.mark.parametrize("path", [CREATE, ALIAS])
-    def test_gives_the_address_of_a_new_call(
-        self, chat: ChatClient, stage: Stage, path: str
-    ) -> None:
+    def test_returns_the_url_of_a_new_call(self, chat: ChatClient, stage: Stage, path: str) -> None:
         authorize(chat, stage)
         answers = [chat.post(path, **form) for form in ({}, {"is_video_call": False})]
         ids = [meeting["id"] for meeting in stage.vendor.meetings]
@@ -125,7 +123,7 @@ class TestCreateVideoCall:
         ]
 
     @pytest.mark.parametrize("path", [CREATE, ALIAS])
-    def test_refuses(
+    def test_rejects_invalid_requests(
         self,
         chat: ChatClient,
         as_othello: ChatClient,
@@ -144,7 +142,7 @@ class TestCreateVideoCall:
         stage.connect("")
         assert chat.post(path) == refusal(path, 0)
 
-    def test_says_when_the_vendor_has_failed(
+    def test_reports_a_vendor_failure(
         self, chat: ChatClient, stage: Stage, chat_database: Database, cast: Cast
     ) -> None:
         authorize(chat, stage)
@@ -163,7 +161,7 @@ class TestCreateVideoCall:
         assert chat.post(CREATE)["result"] == "success"
         assert has_token(chat)
 
-    def test_gives_out_nothing_but_web_addresses(self, chat: ChatClient, stage: Stage) -> None:
+    def test_returns_only_web_addresses(self, chat: ChatClient, stage: Stage) -> None:
         authorize(chat, stage)
         for url in ("javascript:alert(1)", "file:///etc/passwd", "//x", "", 7, None, "http://"):
             answer = httpx.Response(201, json={"join_url": url})
@@ -179,7 +177,7 @@ def _reply(body: bytes) -> Any:
 
 
 class TestRefresh:
-    def test_happens_before_the_token_expires(
+    def test_token_is_refreshed_before_it_expires(
         self, chat: ChatClient, stage: Stage, clock: FrozenClock
     ) -> None:
         authorize(chat, stage)
@@ -188,7 +186,7 @@ class TestRefresh:
             assert chat.post(CREATE)["result"] == "success"
             assert stage.vendor.refreshes == refreshes
 
-    def test_happens_when_the_vendor_ended_the_token_early(
+    def test_token_is_refreshed_if_the_vendor_revoked_it(
         self, chat: ChatClient, stage: Stage
     ) -> None:
         authorize(chat, stage)
@@ -196,11 +194,12 @@ class TestRefresh:
         assert chat.post(CREATE)["result"] == "success"
         assert stage.vendor.refreshes == 1
 
-    def test_is_done_by_one_of_many(
+    def test_concurrent_requests_refresh_once(
         self, chat: ChatClient, stage: Stage, clock: FrozenClock
     ) -> None:
-        """The vendor takes a refresh token once: a second use would have ended the authorization,
-        and a lost answer the next one.
+        """The vendor accepts a refresh token once.
+
+        A second use would end the authorization, and so would a lost response at the next use.
         """
         authorize(chat, stage)
         for turn in (1, 2, 3):
@@ -209,7 +208,7 @@ class TestRefresh:
             assert [answer.json()["result"] for answer in answers] == ["success"] * 8
             assert stage.vendor.refreshes == turn
 
-    def test_is_tried_again_after_a_failure(
+    def test_failed_refresh_is_retried(
         self, chat: ChatClient, stage: Stage, clock: FrozenClock
     ) -> None:
         authorize(chat, stage)
@@ -221,7 +220,7 @@ class TestRefresh:
         stage.play("none")
         assert chat.post(CREATE)["result"] == "success"
 
-    def test_waits_for_a_lost_process_no_longer_than_its_lease(
+    def test_refresh_of_a_lost_process_is_retried_after_its_lease(
         self, chat: ChatClient, stage: Stage, clock: FrozenClock, chat_database: Database
     ) -> None:
         authorize(chat, stage)
@@ -239,7 +238,7 @@ class TestRefresh:
 
     @pytest.mark.parametrize("seconds", [0, 4000])
     @pytest.mark.reaches("INVALID_VENDOR_TOKEN", "INVALID_ZOOM_TOKEN")
-    def test_ends_the_authorization_when_the_vendor_says_no(
+    def test_refused_refresh_ends_the_authorization(
         self,
         chat: ChatClient,
         stage: Stage,
@@ -253,15 +252,17 @@ class TestRefresh:
         clock.advance(seconds=seconds)
         assert chat.post(ALIAS) == refusal(ALIAS, 1)
         assert not has_token(chat)
-        assert told(chat_database) == both(True, cast.hamlet.id) + both(False, cast.hamlet.id)
+        assert token_events(chat_database) == both(True, cast.hamlet.id) + both(
+            False, cast.hamlet.id
+        )
         assert chat.post(CREATE) == refusal(CREATE, 1)
-        assert len(told(chat_database)) == 4
+        assert len(token_events(chat_database)) == 4
         authorize(chat, stage)
         assert chat.post(CREATE)["result"] == "success"
 
 
 class TestBeginVendorAuthorization:
-    def test_leads_a_browser_to_the_vendor(self, chat: ChatClient, stage: Stage) -> None:
+    def test_redirects_the_browser_to_the_vendor(self, chat: ChatClient, stage: Stage) -> None:
         given = chat.request("GET", REGISTER, headers=BROWSER)
         assert "Set-Cookie" not in given.headers
         response = open_link(chat, link_of(chat), **BROWSER)
@@ -285,7 +286,7 @@ class TestBeginVendorAuthorization:
         assert name.startswith("specd_vendor_session=")
         assert flags == ["Path=/api/v1/calls/vendor", "Max-Age=600", "HttpOnly", "SameSite=Lax"]
 
-    def test_over_https_the_cookie_has_a_name_that_says_so(
+    def test_cookie_is_secure_over_https(
         self, chat: ChatClient, stage: Stage, chat_app: ChatApp
     ) -> None:
         before = chat_app.settings.public_url
@@ -301,11 +302,11 @@ class TestBeginVendorAuthorization:
         finally:
             object.__setattr__(chat_app.settings, "public_url", before)
 
-    def test_a_link_is_good_for_one_authorization(
+    def test_link_is_valid_for_one_authorization(
         self, chat: ChatClient, stage: Stage, clock: FrozenClock
     ) -> None:
         link = link_of(chat)
-        begun = [open_link(chat, link) for _ in range(2)]  # opening it uses nothing up
+        begun = [open_link(chat, link) for _ in range(2)]  # opening it does not use it
         cookies = [each.headers["Set-Cookie"].partition(";")[0] for each in begun]
         backs = [stage.consent(each.json()["url"]) for each in begun]
         assert complete(chat, backs[0], cookies[0]).json() == DONE
@@ -315,7 +316,7 @@ class TestBeginVendorAuthorization:
         clock.advance(seconds=600)
         assert open_link(chat, late).json() == SESSION
 
-    def test_a_link_is_of_one_user_at_one_organization(
+    def test_link_is_bound_to_user_and_organization(
         self, chat: ChatClient, as_hank: ChatClient, as_iago: ChatClient, stage: Stage, cast: Cast
     ) -> None:
         link = link_of(chat)
@@ -325,14 +326,16 @@ class TestBeginVendorAuthorization:
         assert as_iago.delete(f"/users/{cast.hamlet.id}")["result"] == "success"
         assert open_link(chat, link).json() == SESSION
 
-    def test_refuses(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_reminder: ChatClient, as_nobody: ChatClient, stage: Stage
     ) -> None:
         bots = "This endpoint does not accept bot requests."
         assert as_reminder.get(REGISTER)["msg"] == bots
         response = as_nobody.request("GET", REGISTER, headers=BROWSER)
         assert response.status_code == 401
-        assert response.headers["WWW-Authenticate"] == 'Session realm="zulip"'  # nobody is asked
+        assert (
+            response.headers["WWW-Authenticate"] == 'Session realm="zulip"'
+        )  # no request to the vendor
         link = link_of(chat)
         too_long = as_nobody.get(REGISTER, link="x" * 1001)
         assert too_long["msg"] == "link is too long (limit: 1000 characters)"
@@ -342,20 +345,20 @@ class TestBeginVendorAuthorization:
 
 
 class TestCompleteVendorAuthorization:
-    def test_keeps_the_tokens_sealed(
+    def test_tokens_are_stored_sealed(
         self, chat: ChatClient, stage: Stage, chat_database: Database, cast: Cast
     ) -> None:
         assert not has_token(chat)
         authorize(chat, stage)
         assert has_token(chat)
-        assert told(chat_database) == both(True, cast.hamlet.id)
+        assert token_events(chat_database) == both(True, cast.hamlet.id)
         with chat_database.reading() as reader:
             (row,) = reader.execute(select(VendorToken.__table__)).all()
         tokens = tokens_of(chat_database, cast.hamlet.id)
         assert len(tokens) == 2
-        assert not any(token in repr(row) + repr(told(chat_database)) for token in tokens)
+        assert not any(token in repr(row) + repr(token_events(chat_database)) for token in tokens)
 
-    def test_shows_a_browser_a_page(self, chat: ChatClient, stage: Stage) -> None:
+    def test_browser_receives_a_page(self, chat: ChatClient, stage: Stage) -> None:
         url, cookie = begin(chat)
         query = dict(parse_qsl(stage.consent(url).query.decode()))
         headers = BROWSER | {"Cookie": cookie}
@@ -367,11 +370,11 @@ class TestCompleteVendorAuthorization:
         assert response.headers["Content-Security-Policy"].startswith("default-src 'none'")
         assert "Max-Age=0" in response.headers["Set-Cookie"]
 
-    def test_takes_only_the_browser_that_began(
+    def test_other_browser_is_rejected(
         self, chat: ChatClient, as_othello: ChatClient, stage: Stage
     ) -> None:
-        """Othello begins and makes Hamlet's browser end it: Hamlet's vendor account must not become
-        Othello's.
+        """Othello begins and makes Hamlet's browser complete it: Hamlet's vendor account must not
+        become Othello's.
         """
         url, _ = begin(as_othello)
         _, hamlets = begin(chat)
@@ -382,7 +385,7 @@ class TestCompleteVendorAuthorization:
         assert not has_token(as_othello)
         assert not has_token(chat)
 
-    def test_takes_no_state_but_its_own(
+    def test_other_state_is_rejected(
         self, chat: ChatClient, as_hank: ChatClient, stage: Stage, clock: FrozenClock
     ) -> None:
         url, cookie = begin(chat)
@@ -396,9 +399,9 @@ class TestCompleteVendorAuthorization:
         assert complete(chat, back, cookie).json() == SESSION
         clock.advance(seconds=-1)
         assert complete(chat, back, cookie).json() == DONE
-        assert complete(chat, back, cookie).json() == CREDENTIALS  # a code is good once
+        assert complete(chat, back, cookie).json() == CREDENTIALS  # a code is valid once
 
-    def test_takes_so_much_and_no_more(self, as_nobody: ChatClient, stage: Stage) -> None:
+    def test_parameter_length_is_limited(self, as_nobody: ChatClient, stage: Stage) -> None:
         for name, limit in (("code", 2000), ("error", 200), ("state", 4000)):
             assert as_nobody.get(COMPLETE, **{name: "x" * limit}) == SESSION
             over = as_nobody.get(COMPLETE, **{name: "x" * (limit + 1)})
@@ -406,7 +409,7 @@ class TestCompleteVendorAuthorization:
         stage.connect("")
         assert as_nobody.get(COMPLETE, state="x") == refusal(CREATE, 0)
 
-    def test_needs_the_vendors_word(self, chat: ChatClient, stage: Stage) -> None:
+    def test_requires_confirmation_by_the_vendor(self, chat: ChatClient, stage: Stage) -> None:
         url, cookie = begin(chat)
         denied = stage.consent(url, consent="no")
         assert denied.params["error"] == "access_denied"
@@ -420,7 +423,7 @@ class TestCompleteVendorAuthorization:
         stage.play("none")
         assert complete(chat, again, cookie).json() == DONE
 
-    def test_is_for_those_who_are_still_there(
+    def test_deactivated_user_is_rejected(
         self, chat: ChatClient, stage: Stage, chat_database: Database, cast: Cast
     ) -> None:
         url, cookie = begin(chat)
@@ -435,7 +438,7 @@ class TestCompleteVendorAuthorization:
 
 
 class TestGetVendorTokenState:
-    def test_is_ones_own(
+    def test_state_is_per_user(
         self, chat: ChatClient, as_othello: ChatClient, as_nobody: ChatClient, stage: Stage
     ) -> None:
         authorize(chat, stage)
@@ -445,7 +448,7 @@ class TestGetVendorTokenState:
 
 
 class TestDeactivation:
-    def test_takes_authorizations_and_devices_with_it(
+    def test_deactivation_removes_authorizations_and_devices(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, stage: Stage,
         chat_database: Database, cast: Cast,
     ) -> None:  # fmt: skip
@@ -459,7 +462,7 @@ class TestDeactivation:
 
 
 class TestRevokeVendorToken:
-    def test_forgets_the_tokens_here_and_there(
+    def test_deletes_tokens_here_and_at_the_vendor(
         self, chat: ChatClient, stage: Stage, chat_database: Database, cast: Cast
     ) -> None:
         authorize(chat, stage)
@@ -467,18 +470,18 @@ class TestRevokeVendorToken:
         assert chat.delete(TOKEN) == DONE
         assert stage.vendor.grants == 0
         assert not has_token(chat)
-        assert told(chat_database)[2:] == both(False, cast.hamlet.id)
+        assert token_events(chat_database)[2:] == both(False, cast.hamlet.id)
         assert chat.delete(TOKEN) == DONE
-        assert len(told(chat_database)) == 4
+        assert len(token_events(chat_database)) == 4
         assert chat.post(CREATE) == refusal(CREATE, 1)
 
-    def test_does_not_need_the_vendor(self, chat: ChatClient, stage: Stage) -> None:
+    def test_works_without_the_vendor(self, chat: ChatClient, stage: Stage) -> None:
         authorize(chat, stage)
         stage.play("refused")
         assert chat.delete(TOKEN) == DONE
         assert not has_token(chat)
 
-    def test_needs_a_key(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.delete(TOKEN)["code"] == "UNAUTHORIZED"
 
 
@@ -498,7 +501,7 @@ class TestReceiveVendorNotice:
         yield chat
         object.__setattr__(settings, "video_vendor_notice_token", "")
 
-    def test_ends_the_authorizations_of_that_user(
+    def test_ends_the_authorizations_of_the_user(
         self,
         noticed: ChatClient,
         as_othello: ChatClient,
@@ -512,13 +515,13 @@ class TestReceiveVendorNotice:
         assert self.notice(noticed, body).json() == DONE
         assert not has_token(noticed)
         assert has_token(as_othello)
-        assert told(chat_database)[-2:] == both(False, cast.hamlet.id)
+        assert token_events(chat_database)[-2:] == both(False, cast.hamlet.id)
         assert self.notice(noticed, body).json() == DONE
         other = {"event": "meeting.started", "payload": {"user_id": "user-othello"}}
         assert self.notice(noticed, other).json() == DONE
         assert has_token(as_othello)
 
-    def test_takes_nobody_elses_word(self, noticed: ChatClient, chat_app: ChatApp) -> None:
+    def test_other_notices_are_rejected(self, noticed: ChatClient, chat_app: ChatApp) -> None:
         body = {"event": "app_deauthorized", "payload": {"user_id": "user-hamlet"}}
         for token in (None, "", "wrong", NOTICE_TOKEN + "x", "Basic aGFtbGV0OmtleQ=="):
             response = self.notice(noticed, body, token)

@@ -27,21 +27,21 @@ INSUFFICIENT = bad("Insufficient permission")
 
 
 class Watch:
-    """A channel of Hamlet's, Othello's and Polonius's, and what is told of it."""
+    """A channel of Hamlet, Othello and Polonius, with the events about it."""
 
     def __init__(self, database: Database, cast: Cast, **over: Any) -> None:
         self.database, self.cast = database, cast
         people = [cast.hamlet, cast.othello, cast.polonius]
-        mine = {"direct_members": [cast.hamlet.id], "direct_subgroups": []}
-        over = {"can_administer_channel_group": mine, **over}
+        only_hamlet = {"direct_members": [cast.hamlet.id], "direct_subgroups": []}
+        over = {"can_administer_channel_group": only_hamlet, **over}
         self.id = database.run(
             lambda s: make_channel(s, cast, "Denmark", subscribers=people, **over)
         )
         self.path = f"/streams/{self.id}"
 
     def events(self, *types: str) -> list[tuple[dict[str, Any], Any]]:
-        """Payload and recipients, in order, since the last call; without what follows from the
-        first notice in the channel.
+        """Return payloads and recipients since the last call, in order, without events that follow
+        from the first notice in the channel.
         """
         kept = select(Event.id, Event.payload, Event.user_ids)
         with self.database.reading() as reader:
@@ -55,12 +55,12 @@ class Watch:
         return [one for one in told if one[0].get("property") != "first_message_id"]
 
     def update(self, name: str, value: Any, **more: Any) -> dict[str, Any]:
-        """The payload of such an event."""
+        """Return the payload of such an event."""
         said = {"property": name, "value": value, "stream_id": self.id, "name": "Denmark"}
         return {"op": "update", **said, **more}
 
     def notices(self) -> list[str]:
-        """What the notification bot posted in the channel."""
+        """Return the messages of the notification bot in the channel."""
         with self.database.reading() as reader:
             return list(
                 reader.execute(
@@ -82,7 +82,7 @@ def denmark(chat_database: Database, cast: Cast) -> Watch:
 
 @pytest.fixture
 def vault(chat_database: Database, cast: Cast) -> Watch:
-    """The channel is private, with a shared history."""
+    """Make the channel private, with shared history."""
     return Watch(chat_database, cast, invite_only=True)
 
 
@@ -96,20 +96,22 @@ def count(database: Database, table: Any) -> int:
 
 
 class TestUpdateChannel:
-    def test_name_and_description(self, chat: ChatClient, denmark: Watch, cast: Cast) -> None:
+    def test_changes_name_and_description(
+        self, chat: ChatClient, denmark: Watch, cast: Cast
+    ) -> None:
         form = {"new_name": " Kronborg ", "description": "Who's\n*there*?"}
         assert chat.patch(denmark.path, **form) == DONE
         shown = chat.get(denmark.path)["stream"]
         assert (shown["name"], shown["description"]) == ("Kronborg", "Who's *there*?")
         html = "<p>Who's <em>there</em>?</p>"
         assert shown["rendered_description"] == html
-        everybody = ids(*cast.acme) - ids(cast.ophelia)
+        all_people = ids(*cast.acme) - ids(cast.ophelia)
         assert denmark.events("stream") == [
             (
                 denmark.update("description", "Who's *there*?", rendered_description=html),
-                everybody,
+                all_people,
             ),
-            (denmark.update("name", "Kronborg"), everybody),
+            (denmark.update("name", "Kronborg"), all_people),
         ]
         renamed, described = denmark.notices()
         assert renamed == (
@@ -120,14 +122,14 @@ class TestUpdateChannel:
         assert "* **New description:**" in described
         assert described.count("Who's *there*?") == 1
         assert chat.get("/get_stream_id", stream="kronborg")["stream_id"] == denmark.id
-        # The same name in another case is a new one; nothing sent changes nothing.
+        # The same name in another case is a change. An identical request changes nothing.
         assert chat.patch(denmark.path, new_name="KRONBORG") == DONE
         denmark.events("stream")
         assert chat.patch(denmark.path, description="Who's *there*?") == DONE
         assert chat.patch(denmark.path) == DONE
         assert denmark.events("stream") == []
 
-    def test_what_is_wrong_with_a_name(
+    def test_rejects_invalid_names(
         self, chat: ChatClient, denmark: Watch, chat_database: Database, cast: Cast
     ) -> None:
         chat_database.run(lambda s: make_channel(s, cast, "Norway", invite_only=True))
@@ -140,7 +142,7 @@ class TestUpdateChannel:
             assert chat.patch(denmark.path, new_name=name) == bad(msg)
         assert chat.patch(denmark.path, new_name="x" * 61)["code"] == "BAD_REQUEST"
 
-    def test_who_may(
+    def test_allowed_roles(
         self, chat: ChatClient, as_cordelia: ChatClient, as_othello: ChatClient, cast: Cast,
         denmark: Watch,
     ) -> None:  # fmt: skip
@@ -152,17 +154,19 @@ class TestUpdateChannel:
             assert hank.patch(path, description="x") == HIDDEN
             assert hank.delete(path) == HIDDEN
         assert as_cordelia.patch(denmark.path, description="x") == DONE
-        anybody = chat.acting_as(None)
-        assert anybody.request("PATCH", denmark.path, {"description": "x"}).status_code == 401
-        assert anybody.request("DELETE", denmark.path).status_code == 401
+        unauthenticated = chat.acting_as(None)
+        assert (
+            unauthenticated.request("PATCH", denmark.path, {"description": "x"}).status_code == 401
+        )
+        assert unauthenticated.request("DELETE", denmark.path).status_code == 401
 
-    def test_of_a_hidden_channel(
+    def test_hidden_channel_is_not_found(
         self, chat: ChatClient, as_cordelia: ChatClient, vault: Watch, cast: Cast
     ) -> None:
         prospero = chat.acting_as(cast.prospero)
         assert prospero.patch(vault.path, description="x") == HIDDEN
         assert prospero.delete(vault.path) == HIDDEN
-        # Administrators know it, and may not read it.
+        # Administrators may see the channel, but not read it.
         assert as_cordelia.patch(vault.path, description="x") == DONE
         (_, to), *_ = vault.events("stream")
         assert to == ids(cast.hamlet, cast.othello, cast.polonius, cast.cordelia, cast.iago)
@@ -172,7 +176,7 @@ class TestUpdateChannel:
             assert as_cordelia.patch(vault.path, **{name: {"new": members}}) == NO_CONTENT
         assert as_cordelia.patch(vault.path, can_send_message_group={"new": members}) == DONE
 
-    def test_becomes_private_and_public_again(
+    def test_changes_to_private_and_back(
         self, chat: ChatClient, denmark: Watch, cast: Cast
     ) -> None:
         assert chat.patch(denmark.path, is_private=True) == DONE
@@ -209,7 +213,7 @@ class TestUpdateChannel:
             f"{who} from **Private, shared history** to **Public**.",
         ]
 
-    def test_becomes_web_public(
+    def test_changes_to_web_public(
         self, chat: ChatClient, as_cordelia: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         watch = Watch(chat_database, cast)
@@ -226,7 +230,7 @@ class TestUpdateChannel:
         assert update["is_web_public"] is True
         assert to is not None
 
-    def test_who_may_make_such_channels(
+    def test_allowed_roles_for_each_kind_of_channel(
         self, chat: ChatClient, as_cordelia: ChatClient, denmark: Watch
     ) -> None:
         owners = ids_of(chat)["role:owners"]
@@ -239,7 +243,7 @@ class TestUpdateChannel:
             "Moderation request channel must be private."
         )
 
-    def test_a_default_channel(
+    def test_default_channel(
         self, chat: ChatClient, as_cordelia: ChatClient, denmark: Watch, cast: Cast
     ) -> None:
         assert chat.patch(denmark.path, is_default_stream=True) == bad(
@@ -250,13 +254,13 @@ class TestUpdateChannel:
         private = bad("A default channel cannot be private.")
         assert chat.patch(denmark.path, is_private=True) == private
         form = {"is_private": True, "is_default_stream": False}
-        # Who reads it is for those who read it.
+        # Events about it go to users who may read it.
         assert as_cordelia.patch(denmark.path, **form) == DONE
         assert count(denmark.database, DefaultChannel) == 0
 
-    def test_permissions(self, chat: ChatClient, denmark: Watch, cast: Cast) -> None:
+    def test_changes_permissions(self, chat: ChatClient, denmark: Watch, cast: Cast) -> None:
         groups = ids_of(chat)
-        mine = {"direct_members": [cast.hamlet.id], "direct_subgroups": []}
+        only_hamlet = {"direct_members": [cast.hamlet.id], "direct_subgroups": []}
         form = {"new": groups["role:moderators"], "old": groups["role:everyone"]}
         assert chat.patch(denmark.path, can_send_message_group=form) == DONE
         told = {event["property"]: event["value"] for event, _ in denmark.events("stream")}
@@ -268,12 +272,12 @@ class TestUpdateChannel:
         assert chat.patch(denmark.path, can_send_message_group=form) == bad(
             "'old' value does not match the expected value.", "EXPECTATION_MISMATCH"
         )
-        assert chat.patch(denmark.path, can_subscribe_group={"new": mine}) == DONE
+        assert chat.patch(denmark.path, can_subscribe_group={"new": only_hamlet}) == DONE
         (event, _), *_ = denmark.events("stream")
-        assert event == denmark.update("can_subscribe_group", mine)
+        assert event == denmark.update("can_subscribe_group", only_hamlet)
         before = denmark.row()
-        assert chat.patch(denmark.path, can_subscribe_group={"new": mine}) == DONE
-        assert denmark.row() == before, "the same members need no new group"
+        assert chat.patch(denmark.path, can_subscribe_group={"new": only_hamlet}) == DONE
+        assert denmark.row() == before, "equal members do not create a group"
         assert chat.patch(denmark.path, can_subscribe_group=groups["role:nobody"]) == DONE
         everyone = {"new": groups["role:everyone"]}
         assert chat.patch(denmark.path, can_administer_channel_group=everyone) == bad(
@@ -283,7 +287,9 @@ class TestUpdateChannel:
         assert chat.patch(denmark.path, **deletes) == INSUFFICIENT
         assert chat.acting_as(cast.cordelia).patch(denmark.path, **deletes) == DONE
 
-    def test_knowing_it_by_a_permission(self, chat: ChatClient, vault: Watch, cast: Cast) -> None:
+    def test_permission_makes_the_channel_visible(
+        self, chat: ChatClient, vault: Watch, cast: Cast
+    ) -> None:
         group = {"direct_members": [cast.hamlet.id, cast.prospero.id], "direct_subgroups": []}
         assert chat.patch(vault.path, can_administer_channel_group={"new": group}) == DONE
         (create, gained), (update, to) = vault.events("stream")
@@ -295,7 +301,7 @@ class TestUpdateChannel:
         (gone, lost), _ = vault.events("stream")
         assert (gone["op"], lost) == ("delete", ids(cast.prospero))
 
-    def test_retention_topics_and_folder(
+    def test_changes_retention_topics_and_folder(
         self, chat: ChatClient, as_cordelia: ChatClient, denmark: Watch, cast: Cast
     ) -> None:
         assert chat.patch(denmark.path, message_retention_days=30) == bad(
@@ -332,7 +338,7 @@ class TestUpdateChannel:
         as_cordelia.patch("/realm", can_set_topics_policy_group={"new": members})
         assert chat.patch(denmark.path, topics_policy="inherit") == INSUFFICIENT
 
-    def test_is_atomic(self, chat: ChatClient, denmark: Watch) -> None:
+    def test_changes_all_or_nothing(self, chat: ChatClient, denmark: Watch) -> None:
         before = denmark.row()
         form = {"new_name": "Kronborg", "is_private": True, "folder_id": ABSENT}
         assert chat.patch(denmark.path, **form) == bad("Invalid channel folder ID")
@@ -342,13 +348,13 @@ class TestUpdateChannel:
 
 
 def denmark_peers(watch: Watch) -> tuple[dict[str, Any], Any]:
-    """The last event of subscribers."""
+    """Return the last event about subscribers."""
     watch.seen = 0
     return [told for told in watch.events("subscription") if told[0]["op"] == "peer_add"][-1]
 
 
 class TestArchiveChannel:
-    def test_archives_it(
+    def test_archives_the_channel(
         self, chat: ChatClient, as_cordelia: ChatClient, denmark: Watch, cast: Cast
     ) -> None:
         as_cordelia.patch(
@@ -381,7 +387,7 @@ class TestArchiveChannel:
         assert chat.delete(denmark.path) == again
         assert chat.patch(denmark.path, description="x") == again
 
-    def test_clients_that_do_not_know_archived_channels_lose_it(
+    def test_archived_channel_is_deleted_for_older_clients(
         self, chat: ChatClient, denmark: Watch
     ) -> None:
         old = chat.post("/register", event_types=["stream"])
@@ -404,7 +410,7 @@ class TestArchiveChannel:
 
 
 class Clients:
-    """Hamlet's and Iago's, old and new: what they hear of channels."""
+    """Old and new clients of Hamlet and Iago, with their events about channels."""
 
     def __init__(self, chat: ChatClient, cast: Cast) -> None:
         self.places = []
@@ -418,7 +424,7 @@ class Clients:
                 )
                 self.places.append((client, queue["queue_id"], queue["last_event_id"]))
 
-    def heard(self) -> list[list[dict[str, Any]]]:
+    def channel_events(self) -> list[list[dict[str, Any]]]:
         return [
             [
                 event
@@ -432,7 +438,7 @@ class Clients:
 
 
 class TestRestoreChannel:
-    def test_everything_is_as_it_was(
+    def test_restores_everything(
         self, chat: ChatClient, as_iago: ChatClient, denmark: Watch, cast: Cast
     ) -> None:
         before = chat.get(denmark.path)
@@ -444,7 +450,7 @@ class TestRestoreChannel:
         assert shown == before["stream"] | written
         renamed = f"@_**Hamlet|{cast.hamlet.id}** renamed channel **Denmark** to **Elsinore**."
         assert denmark.notices()[1:] == ["Channel Denmark has been unarchived.", renamed]
-        hamlets, hamlets_new, iagos, iagos_new = clients.heard()
+        hamlets, hamlets_new, iagos, iagos_new = clients.channel_events()
         create, add, name = hamlets
         [created] = create["streams"]
         [added] = add["subscriptions"]
@@ -464,7 +470,7 @@ class TestRestoreChannel:
             assert told == [("is_archived", False), ("name", "Elsinore")]
 
     @pytest.mark.reaches("CANNOT_ADMINISTER_CHANNEL")
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_othello: ChatClient, denmark: Watch
     ) -> None:
         assert chat.patch(denmark.path, is_archived=True) == bad("Invalid parameters")
@@ -474,12 +480,12 @@ class TestRestoreChannel:
         assert as_othello.patch(denmark.path, is_archived=False) == NOT_YOURS
         assert denmark.row().is_archived
 
-    def test_a_private_channel_of_nobody(
+    def test_private_channel_without_subscribers(
         self, as_cordelia: ChatClient, vault: Watch, cast: Cast
     ) -> None:
-        everybody = sorted(ids(cast.hamlet, cast.othello, cast.polonius))
+        all_people = sorted(ids(cast.hamlet, cast.othello, cast.polonius))
         as_cordelia.delete(
-            "/users/me/subscriptions", subscriptions=["Denmark"], principals=everybody
+            "/users/me/subscriptions", subscriptions=["Denmark"], principals=all_people
         )
         as_cordelia.delete(vault.path)
         empty = as_cordelia.patch(vault.path, is_archived=False)

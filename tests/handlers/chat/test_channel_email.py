@@ -1,4 +1,4 @@
-"""GET /streams/{stream_id}/email_address, and the mail that comes to such an address."""
+"""GET /streams/{stream_id}/email_address, and mail to such addresses."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def letter(text: str = "A sail!\n", **headers: str) -> EmailMessage:
 
 
 class Pickup:
-    """The mail server's pipe: runs `specd chat receive-mail`."""
+    """The pipe of the mail server, which runs `specd chat receive-mail`."""
 
     def __init__(self, url: str, uploads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
@@ -90,7 +90,7 @@ def newest(client: ChatClient) -> dict[str, Any]:
 
 
 class TestGetChannelEmail:
-    def test_names_the_channel_and_stays_the_same(
+    def test_address_names_the_channel_and_is_stable(
         self, chat: ChatClient, harbour: int, cast: Cast
     ) -> None:
         address = address_of(chat, harbour)
@@ -105,7 +105,7 @@ class TestGetChannelEmail:
         }
         assert len(others | {address}) == 4
 
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_nobody: ChatClient, as_hank: ChatClient, as_iago: ChatClient,
         harbour: int, cast: Cast, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -120,7 +120,7 @@ class TestGetChannelEmail:
             assert chat.get(path(harbour), sender_id=sender) == bad("Invalid sender ID")
         assert as_nobody.request("GET", path(harbour)).status_code == 401
 
-    def test_where_no_mail_is_received(
+    def test_rejects_if_mail_is_not_configured(
         self, chat: ChatClient, harbour: int, chat_app: ChatApp
     ) -> None:
         domain = chat_app.settings.chat_mail_domain
@@ -132,7 +132,7 @@ class TestGetChannelEmail:
 
 
 class TestMail:
-    def test_the_bot_quotes_it(
+    def test_bot_quotes_the_mail(
         self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast
     ) -> None:
         assert pickup(address_of(chat, harbour), letter()) == TAKEN
@@ -143,7 +143,7 @@ class TestMail:
             "Mail from ` Horatio <horatio@wittenberg.example> `:\n\n````quote\nA sail!\n````"
         )
 
-    def test_it_is_the_caller_s_own_or_their_bot_s(
+    def test_sender_is_the_caller_or_the_callers_bot(
         self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast
     ) -> None:
         for who in (cast.hamlet, cast.reminder):
@@ -154,7 +154,9 @@ class TestMail:
                 who.id, "A *sail*\n\nto starboard",
             )  # fmt: skip
 
-    def test_other_forms(self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast) -> None:
+    def test_accepts_other_forms_of_mail(
+        self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast
+    ) -> None:
         address = address_of(chat, harbour, sender_id=cast.hamlet.id)
         html = EmailMessage()
         html["Subject"] = "=?utf-8?q?Gr=C3=BC=C3=9Fe?="
@@ -171,32 +173,34 @@ class TestMail:
         assert pickup(address, letter("x" * 20_000)) == TAKEN
         assert newest(chat)["content"] == "x" * 9_500 + "\n[…]"
 
-    def test_what_is_not_taken(
+    def test_rejects_invalid_mail(
         self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast, chat_database: Database
     ) -> None:
-        mine = address_of(chat, harbour, sender_id=cast.hamlet.id)
-        assert pickup(mine, b"") == NOTHING_TO_SEND
-        assert pickup(mine, letter(" \n")) == NOTHING_TO_SEND
-        assert pickup(mine, letter(Auto_Submitted="auto-replied (vacation)")) == TAKEN
-        turned = mine.replace(".", ".a", 1)
-        broken = mine[:-16] + ("a" if mine[-16] != "a" else "b") + mine[-15:]
+        mail_address = address_of(chat, harbour, sender_id=cast.hamlet.id)
+        assert pickup(mail_address, b"") == NOTHING_TO_SEND
+        assert pickup(mail_address, letter(" \n")) == NOTHING_TO_SEND
+        assert pickup(mail_address, letter(Auto_Submitted="auto-replied (vacation)")) == TAKEN
+        turned = mail_address.replace(".", ".a", 1)
+        broken = (
+            mail_address[:-16] + ("a" if mail_address[-16] != "a" else "b") + mail_address[-15:]
+        )
         for wrong in (turned, broken, "harbour@mail.example", "", "x." + "é" * 40):
             assert pickup(wrong, letter()) == NO_SUCH_ADDRESS
         chat.acting_as(cast.cordelia).delete(f"/streams/{harbour}")
-        assert pickup(mine, letter()) == NO_RIGHT
+        assert pickup(mail_address, letter()) == NO_RIGHT
         chat.acting_as(cast.cordelia).patch(f"/streams/{harbour}", is_archived=False)
 
         def renew(session: Any) -> None:
             KEYS.renew(session.get(User, cast.hamlet.id))
 
         change_user(chat_database, cast.hamlet.id, is_active=False)
-        assert pickup(mine, letter()) == NO_SUCH_ADDRESS
+        assert pickup(mail_address, letter()) == NO_SUCH_ADDRESS
         change_user(chat_database, cast.hamlet.id, is_active=True)
-        assert pickup(mine, letter("Still here")) == TAKEN
+        assert pickup(mail_address, letter("Still here")) == TAKEN
         chat_database.run(renew)
-        assert pickup(mine, letter()) == NO_SUCH_ADDRESS
+        assert pickup(mail_address, letter()) == NO_SUCH_ADDRESS
 
-    def test_who_asked_must_be_able_to_send(
+    def test_owner_of_the_address_must_be_able_to_send(
         self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast, chat_database: Database
     ) -> None:
         address = address_of(chat, harbour)
@@ -211,7 +215,7 @@ class TestMail:
 
 
 class TestAttachments:
-    """Attachments become files of the sender, which the message shows."""
+    """Attachments become files of the sender, which the message links to."""
 
     def test_files_are_stored_and_shown(
         self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast, chat_app: ChatApp
@@ -235,7 +239,7 @@ class TestAttachments:
         assert b"An earlier mail." in b"".join(store.read(key_of_file(files[3])))
         assert list((chat_app.settings.chat_upload_dir / "arriving").iterdir()) == []
 
-    def test_the_bot_s_files_are_for_the_channel(
+    def test_files_of_the_bot_are_readable_in_the_channel(
         self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast
     ) -> None:
         mail = letter("See the plan.")
@@ -254,7 +258,7 @@ class TestAttachments:
         assert pickup(address_of(chat, harbour, sender_id=cast.hamlet.id), mail) == TAKEN
         assert newest(chat)["content"].startswith("[file.pdf](/user_uploads/")
 
-    def test_what_does_not_fit_is_named(
+    def test_omitted_files_are_named(
         self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
@@ -270,7 +274,7 @@ class TestAttachments:
         assert content.endswith("Left out, too large or too many: large.zip, 20.bin `")
         assert len(chat.get("/attachments")["attachments"]) == 20
 
-    def test_files_beyond_the_quota_are_left_out(
+    def test_files_beyond_the_quota_are_omitted(
         self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
@@ -284,7 +288,7 @@ class TestAttachments:
         assert "Too many uploaded files (limit: 1)" in content
         assert chat.get("/attachments")["attachments"] == []
 
-    def test_store_that_is_away_is_tried_again(
+    def test_unavailable_store_is_retried(
         self, chat: ChatClient, harbour: int, pickup: Pickup, cast: Cast,
         monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
     ) -> None:  # fmt: skip
@@ -305,7 +309,7 @@ def key_of_file(file: dict[str, Any]) -> str:
     "piece",
     ["<script ", "<br", "<", "<b><p>", "<a href=x><p>", "<!--", "<title", "<table><tr><td>"],
 )
-def test_hostile_html_is_read_at_once(piece: str) -> None:
+def test_hostile_html_is_read_quickly(piece: str) -> None:
     head = b"From: a@b.example\r\nContent-Type: text/html\r\n\r\n<p>words</p>"
     with cpu_at_most(2):
         mail = read_mail(head + (piece * 200_000)[:1_000_000].encode())
@@ -313,13 +317,15 @@ def test_hostile_html_is_read_at_once(piece: str) -> None:
 
 
 @pytest.mark.parametrize("sender", ["a," * 20_000, "(" * 20_000, "<" * 20_000, '"' * 20_000])
-def test_hostile_headers_are_read_at_once(sender: str) -> None:
+def test_hostile_headers_are_read_quickly(sender: str) -> None:
     with cpu_at_most(2):
         mail = read_mail(f"From: {sender}\r\nSubject: {sender}\r\n\r\nwords".encode())
     assert mail.text == "words"
 
 
-def test_mail_for_nobody_is_not_read(pickup: Pickup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mail_to_an_unknown_address_is_not_read(
+    pickup: Pickup, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(chat_mail, "read_mail", lambda _raw: pytest.fail("was read"))
     assert pickup("nobody@chat.example", b"From: a@b.example\r\n\r\nwords") == NO_SUCH_ADDRESS
 
@@ -342,12 +348,12 @@ DEEP = b"".join(
     ],
     ids=["parts", "whole parts", "nested", "parameters", "headers", "lines"],
 )
-# The first signal may come where Python ignores exceptions. The next one follows 10 ms later.
+# The first signal may arrive where Python ignores exceptions. The next follows after 10 ms.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_hostile_structure_takes_bounded_time(
+def test_hostile_structure_takes_limited_time(
     head: bytes, piece: bytes, count: int, tail: bytes
 ) -> None:
-    raw = head + piece * count + tail  # not a parameter, which stays until the suite ends
+    raw = head + piece * count + tail  # not a parameter, which exists until the end of the suite
     with cpu_at_most(3 * chat_mail.CPU_S), suppress(UnreadableMail):
         chat_mail.read_at_once(raw)
 
@@ -359,13 +365,13 @@ def test_hostile_structure_takes_bounded_time(
         "Content-Type: multipart/mixed; boundary=q{n}\n\n--q{n}\n",
     ],
 )
-def test_a_mail_of_a_thousand_parts_in_parts_is_read_or_unreadable(part: str) -> None:
+def test_mail_with_a_thousand_nested_parts_is_read_or_unreadable(part: str) -> None:
     nested = "".join(part.format(n=n) for n in range(1500))
-    with suppress(UnreadableMail):  # unless Python's limit of recursion has been raised
+    with suppress(UnreadableMail):  # unless Python's recursion limit has been raised
         assert read_mail(f"{nested}\n\nwords".encode()).text == "words"
 
 
-def test_a_mail_with_large_attachments_is_read() -> None:
+def test_mail_with_large_attachments_is_read() -> None:
     attachment = (
         b"--q\nContent-Type: a/b\nContent-Transfer-Encoding: base64\n\n" + b"YWJj\n" * 4_000_000
     )
@@ -400,7 +406,7 @@ def test_reading_has_a_limit_of_processor_time() -> None:
         ('<a href="https://e.example">*x*</a>', "[&#42;x&#42;](https://e.example)"),
     ],
 )
-def test_link_of_html_keeps_its_address(markup: str, text: str) -> None:
+def test_link_in_html_keeps_its_address(markup: str, text: str) -> None:
     head = b"From: a@b.example\r\nContent-Type: text/html\r\n\r\n"
     assert read_mail(head + markup.encode()).text == text
 

@@ -45,7 +45,7 @@ def names(client: ChatClient, **over: Any) -> list[str]:
 
 
 class TestCreateChannelFolder:
-    def test_is_there_for_everybody_and_the_last(
+    def test_new_folder_is_last_and_visible_to_all(
         self, as_iago: ChatClient, as_polonius: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         first = make(as_iago, "Props")
@@ -73,7 +73,7 @@ class TestCreateChannelFolder:
             ).one()
         assert (kind, actor) == ("channel_folder_created", cast.iago.id)
 
-    def test_takes_channels_that_are_made_in_it(
+    def test_channels_can_be_created_in_the_folder(
         self, as_cordelia: ChatClient, chat: ChatClient
     ) -> None:
         folder_id = make(as_cordelia, "Plays")
@@ -92,18 +92,20 @@ class TestCreateChannelFolder:
             ("pROPS", bad("Channel folder 'pROPS' already exists")),
         ],
     )
-    def test_refuses_names(self, as_iago: ChatClient, name: str, answer: dict[str, Any]) -> None:
+    def test_rejects_invalid_names(
+        self, as_iago: ChatClient, name: str, answer: dict[str, Any]
+    ) -> None:
         make(as_iago, "Props")
         folder = {"name": name, "description": ""}
         assert as_iago.post("/channel_folders/create", **folder) == answer
         assert names(as_iago) == ["Props"]
 
-    def test_limits(self, as_iago: ChatClient) -> None:
+    def test_length_limits(self, as_iago: ChatClient) -> None:
         make(as_iago, "x" * 60, "d" * 1024)
         longer = as_iago.post("/channel_folders/create", name="y", description="d" * 1025)
         assert longer == bad("description is too long (limit: 1024 characters)")
 
-    def test_needs_both_parameters(self, as_iago: ChatClient) -> None:
+    def test_requires_both_parameters(self, as_iago: ChatClient) -> None:
         missing = as_iago.post("/channel_folders/create")
         assert missing == bad(
             "Missing 'description' argument", "REQUEST_VARIABLE_MISSING", var_name="description"
@@ -113,7 +115,7 @@ class TestCreateChannelFolder:
             "Missing 'name' argument", "REQUEST_VARIABLE_MISSING", var_name="name"
         )
 
-    def test_is_for_administrators(
+    def test_requires_administrator(
         self, as_nobody: ChatClient, chat: ChatClient, as_prospero: ChatClient,
         as_reminder: ChatClient,
     ) -> None:  # fmt: skip
@@ -121,7 +123,7 @@ class TestCreateChannelFolder:
         for client in (chat, as_prospero, as_reminder):
             assert client.post("/channel_folders/create") == NOT_AN_ADMINISTRATOR
 
-    def test_a_race_for_a_name_has_one_winner(
+    def test_concurrent_creation_of_a_name_succeeds_once(
         self, chat_database: Database, cast: Cast, now: datetime
     ) -> None:
         def attempt(name: str) -> bool:
@@ -142,7 +144,9 @@ class TestCreateChannelFolder:
 
 
 class TestListChannelFolders:
-    def test_hides_archived_ones_unless_asked(self, as_iago: ChatClient, chat: ChatClient) -> None:
+    def test_omits_archived_folders_unless_requested(
+        self, as_iago: ChatClient, chat: ChatClient
+    ) -> None:
         make(as_iago, "Old")
         make(as_iago, "New")
         [old, _] = as_iago.get("/channel_folders")["channel_folders"]
@@ -150,19 +154,17 @@ class TestListChannelFolders:
         assert names(chat) == ["New"]
         assert names(chat, include_archived=True) == ["Old", "New"]
 
-    def test_knows_nothing_of_other_organizations(
-        self, as_iago: ChatClient, as_hank: ChatClient
-    ) -> None:
+    def test_hides_other_organizations(self, as_iago: ChatClient, as_hank: ChatClient) -> None:
         make(as_iago, "Plays")
         assert as_hank.get("/channel_folders") == {**DONE, "channel_folders": []}
         make(as_hank, "Plays")
 
-    def test_needs_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.get("/channel_folders") == NOT_LOGGED_IN
 
 
 class TestUpdateChannelFolder:
-    def test_tells_what_changed(self, as_iago: ChatClient, chat_database: Database) -> None:
+    def test_reports_the_changes(self, as_iago: ChatClient, chat_database: Database) -> None:
         folder_id = make(as_iago, "Plays", "Old")
         path = f"/channel_folders/{folder_id}"
         assert as_iago.patch(path, name="plays", description="**New**") == DONE
@@ -206,7 +208,7 @@ class TestUpdateChannelFolder:
         chat_database.run(lambda s: s.execute(leave))
         assert as_iago.patch(path, is_archived=True) == DONE
 
-    def test_refuses_names_and_unknown_folders(
+    def test_rejects_invalid_names_and_unknown_folders(
         self, as_iago: ChatClient, as_hank: ChatClient
     ) -> None:
         folder_id = make(as_iago, "Plays")
@@ -222,13 +224,13 @@ class TestUpdateChannelFolder:
         [plays, _] = as_iago.get("/channel_folders")["channel_folders"]
         assert (plays["name"], plays["description"]) == ("Plays", "")
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.patch("/channel_folders/1") == NOT_LOGGED_IN
         assert as_prospero.patch("/channel_folders/1") == NOT_AN_ADMINISTRATOR
 
 
 class TestReorderChannelFolders:
-    def test_puts_all_folders_into_the_order(
+    def test_orders_all_folders(
         self, as_iago: ChatClient, chat: ChatClient, chat_database: Database
     ) -> None:
         a, b, c = (make(as_iago, name) for name in "abc")
@@ -240,19 +242,19 @@ class TestReorderChannelFolders:
             assert {row.id: row.position for row in rows} == {b: 2, c: 3, a: 4}
         assert events(chat_database)[-1] == {"op": "reorder", "order": [b, c, a], "_to": "realm"}
 
-    def test_refuses_an_order_without_some_folder(self, as_iago: ChatClient) -> None:
+    def test_rejects_an_incomplete_order(self, as_iago: ChatClient) -> None:
         a, b = make(as_iago, "a"), make(as_iago, "b")
         as_iago.patch(f"/channel_folders/{b}", is_archived=True)
         for order in ([a], [], [a, 999]):
             answer = as_iago.patch("/channel_folders", order=order)
             assert answer == bad("Invalid order mapping.")
 
-    def test_refuses_what_is_no_order(self, as_iago: ChatClient) -> None:
+    def test_rejects_an_invalid_order(self, as_iago: ChatClient) -> None:
         assert as_iago.patch("/channel_folders", order="[1") == bad("order is not valid JSON")
         assert as_iago.patch("/channel_folders", order={"a": 1}) == bad("order is not a list")
         wrong_item = bad("order[0] is not an integer")
         assert as_iago.patch("/channel_folders", order=["a"]) == wrong_item
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.patch("/channel_folders") == NOT_LOGGED_IN
         assert as_prospero.patch("/channel_folders") == NOT_AN_ADMINISTRATOR

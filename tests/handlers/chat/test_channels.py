@@ -34,7 +34,7 @@ def channels(
     chat_database: Database,
     cast: Cast,
 ) -> dict[str, int]:
-    """One channel of each kind, by name."""
+    """Create one channel of each kind and return their ids by name."""
     as_cordelia.patch("/realm", enable_spectator_access=True)
     gone = open_channel(chat, "archived")
     archive(chat_database, gone)
@@ -55,7 +55,7 @@ def channels(
 
 
 class TestListChannels:
-    def test_shows_a_channel_whole(self, chat: ChatClient, cast: Cast) -> None:
+    def test_returns_all_fields(self, chat: ChatClient, cast: Cast) -> None:
         chat.post(
             "/users/me/subscriptions",
             subscriptions=[{"name": " Elsinore ", "description": "Who's *there*?\nNay"}],
@@ -145,7 +145,7 @@ class TestListChannels:
             ("hank", {"include_all": True, "exclude_archived": False}, ""),
         ],
     )
-    def test_lists_what_is_wanted_and_may_be_known(
+    def test_lists_requested_and_visible_channels(
         self,
         chat: ChatClient,
         channels: dict[str, int],
@@ -156,13 +156,13 @@ class TestListChannels:
     ) -> None:
         assert names_of(chat.acting_as(getattr(cast, who)), **query) == names.split()
 
-    def test_says_which_are_default(self, as_iago: ChatClient) -> None:
+    def test_marks_default_channels(self, as_iago: ChatClient) -> None:
         open_channel(as_iago, "plain")
         open_channel(as_iago, "welcome", is_default_stream=True)
         plain, welcome = as_iago.get("/streams", include_default=True)["streams"]
         assert (plain["is_default"], welcome["is_default"]) == (False, True)
 
-    def test_keeps_the_older_question_for_administrators(self, chat: ChatClient) -> None:
+    def test_older_parameter_works_for_administrators(self, chat: ChatClient) -> None:
         answer = chat.get("/streams", include_all_active=True)
         assert answer == bad("User not authorized for this query")
 
@@ -176,7 +176,7 @@ class TestListChannels:
             ("role:moderators", 4),
         ],
     )
-    def test_words_the_right_to_send_as_older_clients_know_it(
+    def test_send_permission_has_the_older_form_too(
         self, chat: ChatClient, group: str, policy: int
     ) -> None:
         open_channel(chat, "stage", can_send_message_group=ids_of(chat)[group])
@@ -192,7 +192,7 @@ class TestListChannels:
         chat.delete("/users/me/subscriptions", subscriptions=["stage"])
         assert chat.get("/streams")["streams"][0]["subscriber_count"] == 2
 
-    def test_names_parameters_it_does_not_know(self, chat: ChatClient) -> None:
+    def test_reports_unknown_parameters(self, chat: ChatClient) -> None:
         assert chat.get("/streams", order="name") == {
             "result": "success",
             "msg": "",
@@ -214,10 +214,10 @@ class TestListChannels:
             "include_web_public",
         ],
     )
-    def test_wants_booleans(self, chat: ChatClient, name: str) -> None:
+    def test_requires_booleans(self, chat: ChatClient, name: str) -> None:
         assert chat.get("/streams", **{name: "yes"}) == bad(f"{name} is not valid JSON")
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/streams").status_code == 401
 
 
@@ -246,7 +246,7 @@ class TestGetChannelId:
             ("hank", "public", False),
         ],
     )
-    def test_knows_only_what_may_be_known(
+    def test_hides_channels_without_access(
         self,
         chat: ChatClient,
         channels: dict[str, int],
@@ -261,7 +261,7 @@ class TestGetChannelId:
         else:
             assert answer == bad(f"Invalid channel name '{name}'")
 
-    def test_wants_a_name(self, chat: ChatClient) -> None:
+    def test_requires_a_name(self, chat: ChatClient) -> None:
         assert chat.get("/get_stream_id") == bad(
             "Missing 'stream' argument", "REQUEST_VARIABLE_MISSING", var_name="stream"
         )
@@ -272,5 +272,5 @@ class TestGetChannelId:
         answer = chat.get("/get_stream_id", stream="x" * 1000)
         assert answer == bad(f"Invalid channel name '{'x' * 1000}'")
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/get_stream_id?stream=x").status_code == 401

@@ -1,4 +1,4 @@
-"""Composed and decomposed letters (Unicode's NFC and NFD) are one name, whatever is named."""
+"""Composed and decomposed letters (Unicode NFC and NFD) are equal in all names."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ OTHERS = (DECOMPOSED, COMPOSED.upper(), DECOMPOSED.upper())
 
 @pytest.fixture(params=[(COMPOSED, DECOMPOSED), (DECOMPOSED, COMPOSED)], ids=["NFC", "NFD"])
 def names(request: pytest.FixtureRequest) -> tuple[str, str]:
-    """A name, and the form in which somebody else writes it."""
+    """Return a name in two forms of Unicode."""
     first, other = request.param
     assert first != other
     return first, other
@@ -36,7 +36,7 @@ def rendered(chat: ChatClient, content: str) -> str:
     return str(found["message"]["content"])
 
 
-def test_channels(chat: ChatClient, as_cordelia: ChatClient, names: tuple[str, str]) -> None:
+def test_channel_names(chat: ChatClient, as_cordelia: ChatClient, names: tuple[str, str]) -> None:
     name, other = names
     channel = open_channel(as_cordelia, name)
     for written in (other, other.upper()):
@@ -53,7 +53,7 @@ def test_channels(chat: ChatClient, as_cordelia: ChatClient, names: tuple[str, s
     assert left["removed"] == [name]
 
 
-def test_queues_narrow(chat: ChatClient, names: tuple[str, str]) -> None:
+def test_narrows_of_queues(chat: ChatClient, names: tuple[str, str]) -> None:
     name, other = names
     channel = open_channel(chat, name)
     narrow = [["channel", other]]
@@ -64,7 +64,7 @@ def test_queues_narrow(chat: ChatClient, names: tuple[str, str]) -> None:
     assert [event["message"]["id"] for event in events["events"]] == [sent]
 
 
-def test_user_groups(chat: ChatClient, cast: Cast, names: tuple[str, str]) -> None:
+def test_user_group_names(chat: ChatClient, cast: Cast, names: tuple[str, str]) -> None:
     name, other = names
     form: dict[str, Any] = {"description": "", "members": [cast.hamlet.id]}
     made = chat.post("/user_groups/create", name=name, **form)
@@ -73,13 +73,13 @@ def test_user_groups(chat: ChatClient, cast: Cast, names: tuple[str, str]) -> No
     assert f'data-user-group-id="{made["group_id"]}"' in rendered(chat, f"@*{other}*")
 
 
-def test_channel_folders(as_iago: ChatClient, names: tuple[str, str]) -> None:
+def test_channel_folder_names(as_iago: ChatClient, names: tuple[str, str]) -> None:
     name, other = names
     assert as_iago.post("/channel_folders/create", name=name, description="")["result"] == "success"
     assert as_iago.post("/channel_folders/create", name=other, description="")["result"] == "error"
 
 
-def test_people_and_bots(chat: ChatClient, cast: Cast, names: tuple[str, str]) -> None:
+def test_names_of_users_and_bots(chat: ChatClient, cast: Cast, names: tuple[str, str]) -> None:
     name, other = names
     assert chat.patch("/settings", full_name=name)["result"] == "success"
     me = cast.hamlet.id
@@ -104,13 +104,13 @@ def test_alert_words(
     assert chat.delete("/users/me/alert_words", alert_words=[other])["alert_words"] == []
 
 
-def test_name_of_a_group_whose_key_is_too_long_is_refused(chat: ChatClient, cast: Cast) -> None:
+def test_group_name_with_too_long_key_is_rejected(chat: ChatClient, cast: Cast) -> None:
     form: dict[str, Any] = {"description": "", "members": [cast.hamlet.id]}
     assert chat.post("/user_groups/create", name="ﬃ" * 100, **form)["result"] == "error"
 
 
 class TestMigration:
-    """Rows as an earlier version has stored them, whose keys were casefolded only."""
+    """Rows of an earlier version, whose keys were only casefolded."""
 
     def migrate(self, session: Session) -> None:
         migration = open_history("chat").get_revision("0009")
@@ -120,7 +120,7 @@ class TestMigration:
             migration.module.upgrade()
         session.expire_all()
 
-    def test_names_that_are_one_now_are_kept_apart(
+    def test_names_that_became_equal_stay_distinct(
         self, as_cordelia: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         composed, decomposed = (open_channel(as_cordelia, name) for name in ("one", "two"))
@@ -137,7 +137,7 @@ class TestMigration:
         for name, channel_id in ((COMPOSED, composed), (f"{COMPOSED} (2)", decomposed)):
             assert as_cordelia.get("/get_stream_id", stream=name)["stream_id"] == channel_id
 
-    def test_topics_policies_and_words_become_one(
+    def test_equal_topics_policies_and_words_are_merged(
         self, chat: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         channel = open_channel(chat, "stage")

@@ -1,4 +1,4 @@
-"""What holds for every operation of the chat service: credentials, parameters, methods, limits."""
+"""Rules for every operation of the chat service: credentials, parameters, methods, limits."""
 
 import base64
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def basic(credentials: str) -> dict[str, str]:
 
 
 def multipart(**fields: str) -> tuple[bytes, dict[str, str]]:
-    """A multipart/form-data body and its headers."""
+    """Return a multipart/form-data body and its headers."""
     parts = "".join(
         f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
         for name, value in fields.items()
@@ -35,7 +35,7 @@ def multipart(**fields: str) -> tuple[bytes, dict[str, str]]:
 
 class TestCredentials:
     def refused(self, client: ChatClient, headers: dict[str, str]) -> str:
-        """The text of a 401 with its code and challenge."""
+        """Return the message of a 401 response, after checking code and challenge."""
         response = client.request("GET", "/users/me", headers=headers)
         assert response.status_code == 401
         assert response.headers["WWW-Authenticate"] == 'Basic realm="zulip"'
@@ -43,7 +43,7 @@ class TestCredentials:
         assert body == bad(body["msg"], "UNAUTHORIZED")
         return str(body["msg"])
 
-    def test_real_and_dummy_emails_are_taken_in_any_case_with_spaces(
+    def test_real_and_dummy_emails_are_accepted_in_any_case_with_spaces(
         self, as_nobody: ChatClient, cast: Cast
     ) -> None:
         for email in (
@@ -57,20 +57,20 @@ class TestCredentials:
             response = as_nobody.request("GET", "/users/me", headers=headers)
             assert response.json()["user_id"] == cast.hamlet.id
 
-    def test_the_scheme_is_taken_in_any_case(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_scheme_is_accepted_in_any_case(self, as_nobody: ChatClient, cast: Cast) -> None:
         header = basic(f"{cast.hamlet.email}:{cast.hamlet.key}")["Authorization"]
         for scheme in ("basic", "BASIC"):
             headers = {"Authorization": header.replace("Basic", scheme)}
             assert as_nobody.request("GET", "/users/me", headers=headers).status_code == 200
 
     @pytest.mark.reaches("UNAUTHORIZED")
-    def test_none_at_all(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         expected = "Not logged in: API authentication or user session required"
         assert self.refused(as_nobody, {}) == expected
 
     @pytest.mark.parametrize("header", ["Bearer x", "Digest x", "x", "Basically x"])
     @pytest.mark.reaches("BAD_REQUEST")
-    def test_another_scheme_is_a_bad_request(self, as_nobody: ChatClient, header: str) -> None:
+    def test_other_scheme_is_a_bad_request(self, as_nobody: ChatClient, header: str) -> None:
         response = as_nobody.request("GET", "/users/me", headers={"Authorization": header})
         assert response.status_code == 400
         assert response.json() == bad("This endpoint requires HTTP basic authentication.")
@@ -78,16 +78,16 @@ class TestCredentials:
     @pytest.mark.parametrize(
         "header", ["Basic", "Basic ", "Basic !!!", "Basic aGFtbGV0", "Basic YTpiOmM=", "Basic /w=="]
     )
-    def test_what_is_no_name_and_key(self, as_nobody: ChatClient, header: str) -> None:
-        """Empty, not base64, without a colon, with two, not UTF-8."""
+    def test_malformed_credentials_are_rejected(self, as_nobody: ChatClient, header: str) -> None:
+        """Empty, not base64, without a colon, with two colons, not UTF-8."""
         expected = "Invalid authorization header for basic auth"
         assert self.refused(as_nobody, {"Authorization": header}) == expected
 
     @pytest.mark.parametrize("key", ["", "x", "k" * 31, "k" * 33, "k" * 31 + "-", "é" * 32])
-    def test_a_key_that_is_none(self, as_nobody: ChatClient, cast: Cast, key: str) -> None:
+    def test_malformed_key_is_rejected(self, as_nobody: ChatClient, cast: Cast, key: str) -> None:
         assert self.refused(as_nobody, basic(f"{cast.hamlet.email}:{key}")) == "Malformed API key"
 
-    def test_an_unknown_key_and_somebody_elses_look_the_same(
+    def test_unknown_key_and_key_of_another_user_are_rejected_equally(
         self, as_nobody: ChatClient, cast: Cast
     ) -> None:
         for credentials in (
@@ -100,10 +100,10 @@ class TestCredentials:
         ):
             assert self.refused(as_nobody, basic(credentials)) == "Invalid API key"
 
-    def test_those_who_left(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_deactivated_user_is_rejected(self, as_nobody: ChatClient, cast: Cast) -> None:
         assert self.refused(as_nobody.acting_as(cast.ophelia), {}) == "Account is deactivated"
 
-    def test_a_deactivated_organization_before_a_deactivated_user(
+    def test_deactivated_organization_is_reported_before_a_deactivated_user(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         chat_database.run(
@@ -117,7 +117,7 @@ class TestCredentials:
                 == "This organization has been deactivated"
             )
 
-    def test_another_organizations_host(
+    def test_host_of_another_organization_is_rejected(
         self, as_nobody: ChatClient, as_hank: ChatClient, cast: Cast
     ) -> None:
         expected = "Account is not associated with this subdomain"
@@ -125,7 +125,7 @@ class TestCredentials:
         left = basic(f"{cast.ophelia.email}:{cast.ophelia.key}")
         assert self.refused(as_hank, left) == "Account is deactivated"
 
-    def test_an_incoming_webhooks_bot(
+    def test_incoming_webhook_bot_is_rejected(
         self, as_reminder: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         chat_database.run(
@@ -135,21 +135,19 @@ class TestCredentials:
         assert self.refused(as_reminder, {}) == expected
 
     @pytest.mark.reaches("NONEXISTENT_SUBDOMAIN")
-    def test_a_host_where_no_organization_lives(self, chat: ChatClient) -> None:
+    def test_host_without_organization_is_rejected(self, chat: ChatClient) -> None:
         for headers in ({}, {"Authorization": "Bearer x"}, basic("a:b:c"), basic("a:b")):
             response = chat.request("GET", "/users/me", headers=headers, host="other.example")
             assert response.status_code == 404
             assert response.json() == bad("Invalid subdomain", "NONEXISTENT_SUBDOMAIN")
 
-    def test_the_host_is_taken_in_any_case_and_with_any_port(self, chat: ChatClient) -> None:
+    def test_host_is_accepted_in_any_case_and_with_any_port(self, chat: ChatClient) -> None:
         for host in ("ACME.example", "acme.example:8080"):
             assert chat.request("GET", "/users/me", host=host).status_code == 200
 
 
 class TestParameters:
-    def test_come_in_the_body_in_the_query_or_as_multipart(
-        self, chat: ChatClient, cast: Cast
-    ) -> None:
+    def test_accepted_in_body_query_or_multipart(self, chat: ChatClient, cast: Cast) -> None:
         members = f"[{cast.hamlet.id}]"
         body, headers = multipart(name="third", description="", members=members)
         for request in (
@@ -163,11 +161,11 @@ class TestParameters:
         names = [group["name"] for group in chat.get("/user_groups")["user_groups"]]
         assert names[-4:] == ["first", "second", "third", "fourth"]
 
-    def test_of_the_body_win_over_the_query(self, chat: ChatClient) -> None:
+    def test_body_takes_precedence_over_the_query(self, chat: ChatClient) -> None:
         chat.post("/user_groups/create?name=query", name="body", **GROUP)
         assert chat.get("/user_groups")["user_groups"][-1]["name"] == "body"
 
-    def test_may_be_the_members_of_a_json_object(self, chat: ChatClient) -> None:
+    def test_accepted_as_members_of_a_json_object(self, chat: ChatClient) -> None:
         made = self.in_json(chat, {"name": "players", "description": "5", "members": []})
         assert made["result"] == "success"
         assert chat.get("/user_groups")["user_groups"][-1]["description"] == "5"
@@ -184,13 +182,13 @@ class TestParameters:
             ({"description": 5, "members": []}, "description is not a string"),
         ],
     )
-    def test_of_a_json_object_are_no_texts(
+    def test_values_in_json_are_not_decoded_from_text(
         self, chat: ChatClient, body: dict[str, Any], problem: str
     ) -> None:
         assert self.in_json(chat, {"name": "players", **body})["msg"] == problem
 
     @pytest.mark.parametrize("body", [[], "name=players", 5, None])
-    def test_in_json_that_is_no_object_are_refused(self, chat: ChatClient, body: Any) -> None:
+    def test_json_other_than_an_object_is_rejected(self, chat: ChatClient, body: Any) -> None:
         assert self.in_json(chat, body)["code"] == "BAD_REQUEST"
 
     def in_json(self, chat: ChatClient, body: Any, query: str = "") -> Any:
@@ -216,13 +214,13 @@ class TestParameters:
             ("[2147483648]", "members[0] is too large"),
         ],
     )
-    def test_that_are_not_text_are_strict_json(
+    def test_values_other_than_text_are_strict_json(
         self, chat: ChatClient, value: str, problem: str
     ) -> None:
         form = {"name": "players", "description": "", "members": value}
         assert chat.post("/user_groups/create", **form) == bad(problem)
 
-    def test_may_be_arrays_of_repeated_keys(self, chat: ChatClient, cast: Cast) -> None:
+    def test_arrays_are_accepted_as_repeated_keys(self, chat: ChatClient, cast: Cast) -> None:
         form = {"name": "players", "description": ""}
         members = Repeated((str(cast.hamlet.id), str(cast.othello.id)))
         assert chat.post("/user_groups/create", members=members, **form)["result"] == "success"
@@ -230,7 +228,7 @@ class TestParameters:
         answer = chat.post("/user_groups/create", members=members, **form)
         assert answer == bad("members is not valid JSON")
 
-    def test_are_told_of_in_alphabetical_order_one_at_a_time(self, chat: ChatClient) -> None:
+    def test_first_error_in_alphabetical_order_is_reported(self, chat: ChatClient) -> None:
         form = {"can_join_group": "x", "description": "x" * 1025, "members": "x"}
         for msg in (
             "can_join_group is not valid JSON",
@@ -243,7 +241,7 @@ class TestParameters:
             form = {"description": "", "members": "[]"} | form if "members" not in form else form
             form.setdefault("description", "")
 
-    def test_of_no_meaning_are_named_only_in_a_success(self, chat: ChatClient) -> None:
+    def test_unknown_parameters_are_reported_only_on_success(self, chat: ChatClient) -> None:
         answer = chat.post("/user_groups/create?b=1&client=x", name="g", z="1", a="", **GROUP)
         assert answer["ignored_parameters_unsupported"] == ["a", "b", "z"]
         many = {f"p{n:03}": "1" for n in range(150)}
@@ -252,7 +250,7 @@ class TestParameters:
         again = chat.post("/user_groups/create", name="g", z="1", **GROUP)
         assert again == bad("User group 'g' already exists.")
 
-    def test_never_hold_a_null_byte(self, chat: ChatClient) -> None:
+    def test_null_bytes_are_rejected(self, chat: ChatClient) -> None:
         answer = chat.request(
             "POST",
             "/user_groups/create",
@@ -262,7 +260,7 @@ class TestParameters:
         assert answer.status_code == 400
         assert answer.json() == bad("name must not contain null bytes")
 
-    def test_are_utf_8(self, chat: ChatClient) -> None:
+    def test_values_must_be_utf_8(self, chat: ChatClient) -> None:
         answer = chat.request(
             "POST",
             "/user_groups/create",
@@ -273,7 +271,7 @@ class TestParameters:
         assert answer.json()["code"] == "BAD_REQUEST"
 
     @pytest.mark.reaches("REQUEST_TOO_LARGE")
-    def test_have_room_for_a_megabyte(self, chat: ChatClient) -> None:
+    def test_body_of_a_megabyte_is_accepted(self, chat: ChatClient) -> None:
         big = b"x=" + b"a" * (1024 * 1024)
         response = chat.request(
             "POST", "/user_groups/create", content=big, headers={"Content-Type": FORM}
@@ -282,13 +280,13 @@ class TestParameters:
         assert response.json() == bad("The request body is too large", "REQUEST_TOO_LARGE")
 
     @pytest.mark.reaches("UNAUTHORIZED_PRINCIPAL")
-    def test_are_not_looked_at_before_the_role(self, chat: ChatClient) -> None:
+    def test_role_is_checked_before_parameters(self, chat: ChatClient) -> None:
         answer = chat.patch("/realm", allow_message_editing="nonsense")
         assert answer["code"] == "UNAUTHORIZED_PRINCIPAL"
 
 
 class TestMethods:
-    def test_a_post_may_mean_another_method(self, as_cordelia: ChatClient) -> None:
+    def test_post_with_a_method_parameter_is_that_method(self, as_cordelia: ChatClient) -> None:
         assert as_cordelia.post("/realm", method="PATCH", name="Acme Corp") == {
             "result": "success",
             "msg": "",
@@ -300,20 +298,20 @@ class TestMethods:
         assert response.json()["result"] == "success"
         assert as_cordelia.get("/server_settings")["realm_name"] == "Acme Inc"
 
-    def test_a_post_may_mean_a_get_with_its_parameters(self, chat: ChatClient, cast: Cast) -> None:
+    def test_post_as_get_keeps_its_parameters(self, chat: ChatClient, cast: Cast) -> None:
         answer = chat.post("/users", method="GET", user_ids=[cast.othello.id])
         assert [user["user_id"] for user in answer["members"]] == [cast.othello.id]
 
-    def test_a_meaning_nobody_knows_is_refused(self, chat: ChatClient) -> None:
+    def test_unknown_method_parameter_is_rejected(self, chat: ChatClient) -> None:
         assert chat.request("POST", "/users/me", {"method": "FROB"}).status_code == 405
 
-    def test_an_email_cannot_be_deactivated_like_an_id(self, chat: ChatClient) -> None:
+    def test_email_is_not_accepted_for_deactivation(self, chat: ChatClient) -> None:
         response = chat.request("DELETE", "/users/null,null")
         allowed = "GET, HEAD, OPTIONS, PATCH"
         assert (response.status_code, response.headers["allow"]) == (405, allowed)
 
     @pytest.mark.reaches("405")
-    def test_another_method_names_those_there_are(self, chat: ChatClient) -> None:
+    def test_unsupported_method_lists_the_allowed_ones(self, chat: ChatClient) -> None:
         response = chat.request("DELETE", "/user_groups")
         assert response.status_code == 405
         assert response.headers["Allow"] == "GET, HEAD, OPTIONS"
@@ -323,22 +321,22 @@ class TestMethods:
             "allowed_methods": ["GET", "HEAD"],
         }
 
-    def test_options_names_them_too(self, chat: ChatClient) -> None:
+    def test_options_lists_the_allowed_methods(self, chat: ChatClient) -> None:
         response = chat.request("OPTIONS", "/user_groups")
         assert (response.status_code, response.content) == (204, b"")
         assert response.headers["Allow"] == "GET, HEAD, OPTIONS"
 
-    def test_head_answers_like_get_without_a_body(self, chat: ChatClient) -> None:
+    def test_head_responds_like_get_without_a_body(self, chat: ChatClient) -> None:
         head, get = chat.request("HEAD", "/users/me"), chat.request("GET", "/users/me")
         assert (head.status_code, head.content) == (200, b"")
         assert head.headers["Content-Length"] == get.headers["Content-Length"]
 
-    def test_duplicate_slashes_are_one(self, chat: ChatClient, cast: Cast) -> None:
+    def test_duplicate_slashes_are_merged(self, chat: ChatClient, cast: Cast) -> None:
         for path in ("//users/me", "///users//me"):
             assert chat.get(path)["user_id"] == cast.hamlet.id
 
     @pytest.mark.parametrize("path", ["/nothing", "/users/me/", "/messages/abc", "/", "/realms"])
-    def test_an_unknown_path_is_told_in_json(self, chat: ChatClient, path: str) -> None:
+    def test_unknown_path_returns_json(self, chat: ChatClient, path: str) -> None:
         response = chat.request("GET", path)
         assert response.status_code == 404
         assert response.json() == bad("Not found", "NOT_FOUND")
@@ -347,13 +345,13 @@ class TestMethods:
 class TestRateLimits:
     @pytest.fixture
     def limited(self, chat_app_with: Callable[..., ChatApp]) -> ChatClient:
-        """The service with limits on: 5 a minute per user, 3 per address."""
+        """The service with limits: 5 per minute for a user, 3 for an address."""
         app = chat_app_with(
             rate_limits=True, chat_rate_limit_per_user=5, chat_rate_limit_per_address=3
         )
         return ChatClient(app, "acme.example")
 
-    def test_count_each_user_by_themselves(
+    def test_users_are_counted_separately(
         self, limited: ChatClient, cast: Cast, clock: FrozenClock
     ) -> None:
         hamlet, othello = limited.acting_as(cast.hamlet), limited.acting_as(cast.othello)
@@ -378,7 +376,7 @@ class TestRateLimits:
         clock.advance(seconds=12)
         assert hamlet.request("GET", "/users/me").status_code == 200
 
-    def test_bots_of_one_owner_have_a_limit_together(
+    def test_bots_of_an_owner_share_a_limit(
         self, limited: ChatClient, cast: Cast, clock: FrozenClock
     ) -> None:
         owner = limited.acting_as(cast.hamlet)
@@ -404,13 +402,15 @@ class TestRateLimits:
         assert owner.request("GET", "/users/me").status_code == 200
 
     @pytest.mark.reaches("RATE_LIMIT_HIT")
-    def test_count_strangers_by_address(self, limited: ChatClient, cast: Cast) -> None:
+    def test_unauthenticated_requests_are_counted_by_address(
+        self, limited: ChatClient, cast: Cast
+    ) -> None:
         guess = limited.acting_as(replace(cast.hamlet, key="k" * 32))
         for expected in (401, 401, 401, 429):
             assert guess.request("GET", "/users/me").status_code == expected
         assert limited.request("GET", "/server_settings").status_code == 429
         assert limited.acting_as(cast.hamlet).request("GET", "/users/me").status_code == 200
 
-    def test_are_off_where_they_are_switched_off(self, chat: ChatClient) -> None:
+    def test_no_limits_if_disabled(self, chat: ChatClient) -> None:
         response = chat.request("GET", "/users/me")
         assert not [name for name in response.headers if name.lower().startswith("x-ratelimit")]

@@ -1,4 +1,4 @@
-"""POST /users: accounts that administrators make."""
+"""POST /users: accounts created by administrators."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ PASSWORD = NEW["password"]
 
 @pytest.fixture
 def maker(as_iago: ChatClient, cast: Cast, chat_database: Database) -> ChatClient:
-    """Calls as an administrator who may create users."""
+    """A client of an administrator who may create users."""
     change_user(chat_database, cast.iago.id, can_create_users=True)
     return as_iago
 
@@ -36,7 +36,7 @@ def people(database: Database) -> int:
 
 
 class TestCreateUser:
-    def test_makes_a_member(
+    def test_creates_a_member(
         self, maker: ChatClient, cast: Cast, chat_database: Database, clock: FrozenClock
     ) -> None:
         def prepare(session: Any) -> int:
@@ -63,7 +63,7 @@ class TestCreateUser:
             cast.iago.id, user_id, {"role": 400, "bot_type": None},
         )  # fmt: skip
 
-    def test_tells_everybody_and_welcomes(
+    def test_notifies_users_and_welcomes_the_member(
         self, maker: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         user_id = maker.post("/users", **NEW)["user_id"]
@@ -79,7 +79,7 @@ class TestCreateUser:
         assert welcome["to"] == sorted([user_id, cast.notification_bot_id])
         assert "welcome" in welcome["message"]["content"]
 
-    def test_their_time_begins_when_they_first_sign_in(
+    def test_time_limits_begin_at_the_first_sign_in(
         self, maker: ChatClient, as_nobody: ChatClient, clock: FrozenClock, chat_database: Database
     ) -> None:
         user_id = maker.post("/users", **NEW)["user_id"]
@@ -99,7 +99,7 @@ class TestCreateUser:
             "var_name": missing,
         }
 
-    def test_role_comes_before_parameters_and_right_before_rules(
+    def test_role_is_checked_before_parameters_and_permission_before_rules(
         self, chat: ChatClient, as_prospero: ChatClient, as_iago: ChatClient, as_nobody: ChatClient
     ) -> None:
         wanted = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
@@ -109,9 +109,7 @@ class TestCreateUser:
         )
         assert as_nobody.request("POST", "/users", NEW).status_code == 401
 
-    def test_names_the_first_thing_that_is_wrong(
-        self, maker: ChatClient, chat_database: Database
-    ) -> None:
+    def test_reports_the_first_error(self, maker: ChatClient, chat_database: Database) -> None:
         before = people(chat_database)
         wrong = {"email": "rosencrantz", "password": "x", "full_name": "R"}
         for right, msg in (
@@ -137,11 +135,11 @@ class TestCreateUser:
         assert people(chat_database) == before
         assert events_of(chat_database) == []
 
-    def test_a_deactivated_account_keeps_its_address(self, maker: ChatClient, cast: Cast) -> None:
+    def test_deactivated_account_keeps_its_address(self, maker: ChatClient, cast: Cast) -> None:
         sent = NEW | {"email": cast.ophelia.email}
         assert maker.post("/users", **sent) == bad(f"Email '{cast.ophelia.email}' already in use")
 
-    def test_an_address_of_another_organization_is_free(
+    def test_address_of_another_organization_is_available(
         self, maker: ChatClient, cast: Cast
     ) -> None:
         assert maker.post("/users", **NEW | {"email": cast.hank.email})["result"] == "success"
@@ -167,14 +165,14 @@ class TestCreateUser:
             sent = NEW | {"email": email, "full_name": f"Person {number}"}
             assert maker.post("/users", **sent)["result"] == "success"
 
-    def test_throw_away_addresses_where_they_are_allowed(
+    def test_disposable_addresses_are_accepted_if_allowed(
         self, maker: ChatClient, as_cordelia: ChatClient
     ) -> None:
         as_cordelia.patch("/realm", disallow_disposable_email_addresses=False)
         sent = NEW | {"email": "x+y@mailinator.com"}
         assert maker.post("/users", **sent)["result"] == "success"
 
-    def test_unique_names_where_they_are_required(
+    def test_unique_names_are_required_if_configured(
         self, maker: ChatClient, as_cordelia: ChatClient
     ) -> None:
         assert maker.post("/users", **NEW | {"full_name": "Hamlet"})["result"] == "success"
@@ -182,7 +180,7 @@ class TestCreateUser:
         sent = NEW | {"email": "other@acme.example", "full_name": "\uff28amlet"}
         assert maker.post("/users", **sent) == bad("Unique names required in this organization.")
 
-    def test_a_retry_with_its_key_makes_nobody_twice(
+    def test_retry_with_its_key_creates_one_user(
         self, maker: ChatClient, chat_database: Database
     ) -> None:
         key = {"Idempotency-Key": "rosencrantz-1"}
@@ -196,13 +194,15 @@ class TestCreateUser:
             other = maker.request("POST", "/users", NEW | change, headers=key)
             assert (other.status_code, other.json()["code"]) == (422, "IDEMPOTENCY_KEY_REUSED")
 
-    def test_a_refusal_leaves_the_key_unused(self, maker: ChatClient) -> None:
+    def test_refusal_leaves_the_key_unused(self, maker: ChatClient) -> None:
         key = {"Idempotency-Key": "rosencrantz-2"}
         weak = maker.request("POST", "/users", NEW | {"password": "x"}, headers=key)
         assert weak.status_code == 400
         assert maker.request("POST", "/users", NEW, headers=key).status_code == 200
 
-    def test_two_at_once_make_one(self, maker: ChatClient, chat_database: Database) -> None:
+    def test_two_concurrent_requests_create_one_user(
+        self, maker: ChatClient, chat_database: Database
+    ) -> None:
         before = people(chat_database)
         requests = [
             maker.build("POST", "/users", NEW | {"email": email})

@@ -26,7 +26,7 @@ PATH = "/realm/emoji/yorick"
 
 
 def keep(database: Database, **columns: Any) -> str:
-    """The id of a new emoji."""
+    """Create an emoji and return its id."""
 
     def add(session: Session) -> int:
         emoji = RealmEmoji(**columns)
@@ -38,7 +38,7 @@ def keep(database: Database, **columns: Any) -> str:
 
 
 class TestListCustomEmoji:
-    def test_lists_those_of_the_organization(
+    def test_lists_emoji_of_the_organization(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         assert chat.get("/realm/emoji") == {**DONE, "emoji": {}}
@@ -68,7 +68,7 @@ class TestListCustomEmoji:
             },
         }
 
-    def test_hides_an_author_from_a_guest_who_may_not_know_them(
+    def test_hides_authors_that_a_guest_may_not_see(
         self, as_polonius: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         code = keep(
@@ -80,11 +80,11 @@ class TestListCustomEmoji:
         chat_database.run(lambda s: s.execute(members))
         assert as_polonius.get("/realm/emoji")["emoji"][code]["author_id"] is None
 
-    def test_names_parameters_without_a_meaning(self, chat: ChatClient) -> None:
+    def test_reports_unknown_parameters(self, chat: ChatClient) -> None:
         ignored = {"ignored_parameters_unsupported": ["colour"]}
         assert chat.get("/realm/emoji", colour="red") == {**DONE, "emoji": {}, **ignored}
 
-    def test_without_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         response = as_nobody.request("GET", "/realm/emoji")
         assert response.status_code == 401
         assert response.json()["code"] == "UNAUTHORIZED"
@@ -104,7 +104,7 @@ def shown(browser: FlaskClient, path: str, host: str = "acme.example") -> Image.
 
 
 class TestCreateCustomEmoji:
-    def test_adds_one(
+    def test_creates_an_emoji(
         self, chat: ChatClient, as_polonius: ChatClient, queues: Queues, cast: Cast,
         browser: FlaskClient, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -144,8 +144,8 @@ class TestCreateCustomEmoji:
         assert (still.size, getattr(still, "n_frames", 1)) == ((64, 64), 1)
 
     @pytest.mark.reaches("BAD_IMAGE")
-    def test_pictures_that_are_none(self, chat: ChatClient, chat_app: ChatApp) -> None:
-        """Never more memory or time than the program that reads them may take."""
+    def test_rejects_invalid_images(self, chat: ChatClient, chat_app: ChatApp) -> None:
+        """Decoding never uses more memory or time than allowed."""
         refused = bad("Could not decode image; did you upload an image file?", "BAD_IMAGE")
         for content in (b"", b"GIF89a", SCRIPT, PIXEL[:40], black_png(10_000, 10_000)):
             assert chat.post(PATH, file=SentFile("a.png", content, "image/png")) == refused
@@ -178,7 +178,7 @@ class TestCreateCustomEmoji:
         assert as_iago.post(PATH, file=PICTURE) == taken
         assert chat.post("/realm/emoji/skull") == bad("You must specify a file to upload")
 
-    def test_who_may(
+    def test_allowed_roles(
         self, chat: ChatClient, as_cordelia: ChatClient, as_polonius: ChatClient,
         as_nobody: ChatClient, cast: Cast,
     ) -> None:  # fmt: skip
@@ -193,7 +193,7 @@ class TestCreateCustomEmoji:
 
 
 class TestDeleteCustomEmoji:
-    def test_its_author_or_an_administrator(
+    def test_requires_author_or_administrator(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, queues: Queues,
         as_nobody: ChatClient, chat_database: Database, browser: FlaskClient,
     ) -> None:  # fmt: skip
@@ -211,6 +211,6 @@ class TestDeleteCustomEmoji:
             assert event["realm_emoji"] == chat.get("/realm/emoji")["emoji"]
         records = list(chat.get("/realm/emoji")["emoji"].values())
         assert [record["deactivated"] for record in records] == [True, True]
-        assert shown(browser, records[0]["source_url"]).size == (1, 1), "old messages have it"
+        assert shown(browser, records[0]["source_url"]).size == (1, 1), "old messages contain it"
         assert audited(chat_database, "custom_emoji_deactivated")
         assert as_nobody.request("DELETE", PATH, {}).status_code == 401

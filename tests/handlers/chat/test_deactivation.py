@@ -1,4 +1,6 @@
-"""Accounts that end and begin again: DELETE /users/{user_id}, DELETE /users/me, reactivation."""
+"""Deactivation and reactivation: DELETE /users/{user_id}, DELETE /users/me, POST
+/users/{user_id}/reactivate.
+"""
 
 from dataclasses import replace
 from typing import Any
@@ -23,13 +25,13 @@ def path_of(member: Any) -> str:
     return f"/users/{member.id}"
 
 
-def said(database: Database, table: Any = Message) -> set[str]:
+def message_contents(database: Database, table: Any = Message) -> set[str]:
     with database.reading() as reader:
         return set(reader.execute(select(table.content)).scalars())
 
 
 class TestDeactivateUser:
-    def test_ends_bots_then_person(
+    def test_deactivates_bots_then_the_user(
         self,
         as_iago: ChatClient,
         chat: ChatClient,
@@ -127,7 +129,7 @@ class TestDeactivateUser:
             ),
         ],
     )
-    def test_bad_values(
+    def test_rejects_invalid_values(
         self, as_iago: ChatClient, cast: Cast, sent: dict[str, Any], msg: str
     ) -> None:
         assert as_iago.delete(path_of(cast.hamlet), **sent) == bad(msg)
@@ -162,17 +164,17 @@ class TestDeactivateUser:
         assert body.rstrip("\n").endswith(text.rstrip("\n"))
         assert ("comment" in body) == bool(sent and sent.strip())
 
-    def test_another_owner_may_go(
+    def test_one_of_two_owners_can_be_deactivated(
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         change_user(chat_database, cast.iago.id, role=100)
         assert as_cordelia.delete(path_of(cast.iago)) == DONE
 
 
-class TestEachOther:
-    """Each holds their own row while they write: one of them is sent back to begin again."""
+class TestMutualDeactivation:
+    """Each transaction locks the caller's row, so one of them is restarted."""
 
-    def test_owners_who_deactivate_each_other_leave_one(
+    def test_mutual_deactivation_leaves_one_owner(
         self, as_cordelia: ChatClient, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         change_user(chat_database, cast.iago.id, role=100)
@@ -189,8 +191,10 @@ class TestEachOther:
 
 class TestActions:
     @pytest.fixture
-    def played(self, as_nobody: ChatClient, cast: Cast, chat_database: Database) -> dict[str, int]:
-        """Hamlet, his bot and Othello have spoken in public, in private and directly."""
+    def conversations(
+        self, as_nobody: ChatClient, cast: Cast, chat_database: Database
+    ) -> dict[str, int]:
+        """Hamlet, his bot and Othello have written in public and private channels and directly."""
 
         def prepare(session: Any) -> dict[str, int]:
             members = [cast.hamlet, cast.reminder, cast.othello]
@@ -234,19 +238,19 @@ class TestActions:
             ("delete_profile", set()),
         ],
     )  # fmt: skip
-    def test_each_deletes_its_own_messages_of_bots_and_person(
+    def test_each_action_deletes_its_messages_of_bot_and_user(
         self,
         as_iago: ChatClient,
         cast: Cast,
         chat_database: Database,
-        played: dict[str, int],
+        conversations: dict[str, int],
         action: str,
         gone: set[str],
     ) -> None:
-        before = said(chat_database)
+        before = message_contents(chat_database)
         assert as_iago.delete(path_of(cast.hamlet), actions={action: True}) == DONE
-        assert said(chat_database) == before - gone
-        assert said(chat_database, MessageArchive) == gone
+        assert message_contents(chat_database) == before - gone
+        assert message_contents(chat_database, MessageArchive) == gone
         with chat_database.reading() as reader:
             copies = select(UserMessage.message_id).distinct()
             assert set(reader.execute(copies).scalars()) == set(
@@ -257,13 +261,13 @@ class TestActions:
         assert {event["message_type"] for event in told} == kinds
         assert all(event["to"] for event in told)
 
-    def test_all_at_once_leave_topics_and_first_messages_true(
+    def test_all_actions_keep_topics_and_first_messages_consistent(
         self,
         as_iago: ChatClient,
         as_othello: ChatClient,
         cast: Cast,
         chat_database: Database,
-        played: dict[str, int],
+        conversations: dict[str, int],
     ) -> None:
         fields = make_fields(chat_database, cast.realm_id)
         entries = [{"id": fields["Job"], "value": "Prince"}]
@@ -275,7 +279,11 @@ class TestActions:
             "delete_direct_messages": True,
         }
         assert as_iago.delete(path_of(cast.hamlet), actions=actions) == DONE
-        assert said(chat_database) == {"Othello in stage", "Othello in crypt", "Othello directly"}
+        assert message_contents(chat_database) == {
+            "Othello in stage",
+            "Othello in crypt",
+            "Othello directly",
+        }
         with chat_database.reading() as reader:
             left = {
                 (row.channel_id, row.id)
@@ -294,7 +302,7 @@ class TestActions:
                 "Deleted user", True, False,
             )  # fmt: skip
             assert seen.get("profile_data", {}) == {}
-            # Nobody's picture, even for who could make the address from the email.
+            # The default avatar, also if a client computes the URL from the email address.
             assert seen["avatar_url"] is not None
         people = [event["person"] for event in events_of(chat_database, "realm_user")]
         renamed = [p["user_id"] for p in people if p.get("full_name") == "Deleted user"]
@@ -304,47 +312,61 @@ class TestActions:
             (cast.iago.id, cast.hamlet.id, {"profile": True, "messages": 6}),
         ]
 
-    def test_many_are_deleted_in_batches(
+    def test_many_messages_are_deleted_in_batches(
         self,
         as_iago: ChatClient,
         cast: Cast,
         chat_database: Database,
-        played: dict[str, int],
+        conversations: dict[str, int],
         clock: FrozenClock,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr(message_removals, "AT_ONCE", 1)
         actions = {"delete_public_channel_messages": True, "delete_direct_messages": True}
-        before = said(chat_database)
+        before = message_contents(chat_database)
         assert as_iago.delete(path_of(cast.hamlet), actions=actions) == DONE
-        assert len(said(chat_database)) == len(before) - 1
+        assert len(message_contents(chat_database)) == len(before) - 1
         while chat_database.run(lambda s: message_removals.remove_some(s, clock.now())):
             pass
         in_crypt = {"Hamlet in crypt", "Reminder in crypt"}
-        assert {text for text in said(chat_database) if "Othello" not in text} == in_crypt
+        assert {
+            text for text in message_contents(chat_database) if "Othello" not in text
+        } == in_crypt
         with chat_database.reading() as reader:
-            topics = select(Topic.name, Topic.max_id).where(Topic.channel_id == played["stage"])
-            stage = select(Message.topic, Message.id).where(Message.channel_id == played["stage"])
+            topics = select(Topic.name, Topic.max_id).where(
+                Topic.channel_id == conversations["stage"]
+            )
+            stage = select(Message.topic, Message.id).where(
+                Message.channel_id == conversations["stage"]
+            )
             assert reader.execute(topics).all() == reader.execute(stage).all()
 
     def test_false_deletes_nothing(
-        self, as_iago: ChatClient, cast: Cast, chat_database: Database, played: dict[str, int]
+        self,
+        as_iago: ChatClient,
+        cast: Cast,
+        chat_database: Database,
+        conversations: dict[str, int],
     ) -> None:
-        before = said(chat_database)
+        before = message_contents(chat_database)
         actions = {"delete_profile": False, "delete_public_channel_messages": False}
         assert as_iago.delete(path_of(cast.hamlet), actions=actions) == DONE
-        assert said(chat_database) == before
+        assert message_contents(chat_database) == before
         assert user_row(chat_database, cast.hamlet.id).full_name == "Hamlet"
 
-    def test_a_refusal_deletes_nothing(
-        self, as_othello: ChatClient, cast: Cast, chat_database: Database, played: dict[str, int]
+    def test_refusal_deletes_nothing(
+        self,
+        as_othello: ChatClient,
+        cast: Cast,
+        chat_database: Database,
+        conversations: dict[str, int],
     ) -> None:
-        before = said(chat_database)
+        before = message_contents(chat_database)
         answer = as_othello.delete(path_of(cast.hamlet), actions={"delete_direct_messages": True})
         assert answer == bad("Insufficient permission")
-        assert said(chat_database) == before
+        assert message_contents(chat_database) == before
 
-    def test_tells_that_the_profile_is_gone(
+    def test_deleted_profile_is_reported(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         job = make_fields(chat_database, cast.realm_id)["Job"]
@@ -360,11 +382,11 @@ class TestActions:
         version = told[-1]["avatar_version"]
         known_as = gravatar(cast.hamlet.email).replace("version=1", f"version={version}")
         assert told[-1]["user_id"] == cast.hamlet.id
-        assert told[-1]["avatar_url"] == known_as, "the picture by the address is there again"
+        assert told[-1]["avatar_url"] == known_as, "the Gravatar is restored"
 
 
 class TestStatus:
-    def test_goes_and_comes_back_with_the_account(
+    def test_status_is_hidden_while_deactivated(
         self, as_iago: ChatClient, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         chat.post("/users/me/status", status_text="mad", emoji_name="car", away=True)
@@ -380,7 +402,7 @@ class TestStatus:
 
 
 class TestDeactivateOwnUser:
-    def test_ends_ones_own_account_and_bots(
+    def test_deactivates_own_account_and_bots(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         assert chat.delete("/users/me") == DONE
@@ -389,7 +411,7 @@ class TestDeactivateOwnUser:
         assert chat.request("GET", "/users/me").status_code == 401
 
     @pytest.mark.reaches("CANNOT_DEACTIVATE_LAST_USER")
-    def test_the_only_owner_and_the_last_person_stay(
+    def test_last_owner_and_last_user_are_kept(
         self, as_cordelia: ChatClient, as_hank: ChatClient
     ) -> None:
         assert as_cordelia.delete("/users/me") == {
@@ -403,13 +425,15 @@ class TestDeactivateOwnUser:
             "entity": "user",
         }
 
-    def test_not_for_bots_and_nobody(self, as_reminder: ChatClient, as_nobody: ChatClient) -> None:
+    def test_rejects_bots_and_missing_credentials(
+        self, as_reminder: ChatClient, as_nobody: ChatClient
+    ) -> None:
         assert as_reminder.delete("/users/me") == bad("This endpoint does not accept bot requests.")
         assert as_nobody.request("DELETE", "/users/me").status_code == 401
 
 
 class TestReactivateUser:
-    def test_gives_the_account_back(
+    def test_restores_the_account(
         self, as_iago: ChatClient, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         members = [cast.hamlet, cast.othello]
@@ -439,13 +463,13 @@ class TestReactivateUser:
         assert (told[-1]["stream_ids"], told[-1]["user_ids"]) == ([denmark], [cast.hamlet.id])
         assert audited(chat_database, "user_reactivated") == [(cast.iago.id, cast.hamlet.id, {})]
 
-    def test_an_active_user_stays_as_they_are(
+    def test_active_user_is_unchanged(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         assert as_iago.post(f"{path_of(cast.othello)}/reactivate") == DONE
         assert events_of(chat_database) == []
 
-    def test_a_bot_whose_owner_is_gone_becomes_the_actors(
+    def test_bot_without_owner_becomes_the_callers(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         as_iago.delete(path_of(cast.hamlet))
@@ -456,7 +480,9 @@ class TestReactivateUser:
         person = events_of(chat_database, "realm_user")[-1]["person"]
         assert person == {"user_id": cast.reminder.id, "bot_owner_id": cast.iago.id}
 
-    def test_refusals(self, as_nobody: ChatClient, cast: Cast, chat_database: Database) -> None:
+    def test_rejects_invalid_requests(
+        self, as_nobody: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
         change_user(chat_database, cast.ophelia.id, role=100)
         path = f"{path_of(cast.ophelia)}/reactivate"
         for member, answer in (

@@ -21,8 +21,8 @@ def denmark(chat_database: Database, cast: Cast) -> int:
     return chat_database.run(lambda s: make_channel(s, cast, "Denmark", subscribers=[cast.hamlet]))
 
 
-def told(database: Database) -> list[Any]:
-    """Payload and recipients of each event of default channels."""
+def default_channel_events(database: Database) -> list[Any]:
+    """Return payload and recipients of each event about default channels."""
     with database.reading() as reader:
         rows = reader.execute(
             select(Event.payload, Event.user_ids)
@@ -33,7 +33,7 @@ def told(database: Database) -> list[Any]:
 
 
 class TestDefaultChannels:
-    def test_are_added_and_removed(
+    def test_adds_and_removes_channels(
         self, chat: ChatClient, as_cordelia: ChatClient, denmark: int, chat_database: Database,
     ) -> None:  # fmt: skip
         for method in (as_cordelia.post, as_cordelia.delete):
@@ -41,7 +41,7 @@ class TestDefaultChannels:
                 assert method(PATH, stream_id=denmark) == DONE
             listed = chat.get("/streams", include_default=True)["streams"]
             assert [one["is_default"] for one in listed] == [method == as_cordelia.post]
-        assert told(chat_database) == [
+        assert default_channel_events(chat_database) == [
             ({"default_streams": [denmark]}, None),
             ({"default_streams": []}, None),
         ]
@@ -54,7 +54,7 @@ class TestDefaultChannels:
         answer = as_cordelia.post("/register", fetch_event_types=["default_streams"])
         assert answer["realm_default_streams"] == [denmark]
 
-    def test_which_may_be_one(
+    def test_rejects_other_channels(
         self, as_cordelia: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         private, gone = chat_database.run(
@@ -71,7 +71,7 @@ class TestDefaultChannels:
             assert method(PATH, stream_id=2147483647) == bad("Invalid channel ID")
             assert method(PATH)["code"] == "REQUEST_VARIABLE_MISSING"
 
-    def test_only_administrators_decide(self, chat: ChatClient, denmark: int, cast: Cast) -> None:
+    def test_requires_administrator(self, chat: ChatClient, denmark: int, cast: Cast) -> None:
         refused = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
         for who in (cast.hamlet, cast.prospero, cast.polonius, cast.reminder):
             for stream_id in (denmark, 2147483647):

@@ -56,7 +56,7 @@ def ids(database: Database, column: Any = Message.id) -> list[int]:
 
 
 def is_whole(database: Database) -> bool:
-    """Is every message there or gone with all that belongs to it?"""
+    """Return whether every message is either complete or deleted with all dependent rows."""
     kept, archived = set(ids(database)), set(ids(database, MessageArchive.id))
     newest = select(Message.topic_key, func.max(Message.id)).group_by(Message.topic_key)
     with database.reading() as reader:
@@ -67,7 +67,7 @@ def is_whole(database: Database) -> bool:
 
 
 class TestDeleteTopic:
-    def test_deletes_its_messages_and_no_others(
+    def test_deletes_only_messages_of_the_topic(
         self, chat: ChatClient, as_cordelia: ChatClient, stage: int, chat_database: Database,
         cast: Cast,
     ) -> None:  # fmt: skip
@@ -81,17 +81,19 @@ class TestDeleteTopic:
         assert told == [(ghosts[3:], "GHOST"), (ghosts[1:3], "ghost"), (ghosts[:1], "ghost")]
         firsts = [event["value"] for event in events_of(chat_database, "stream")
                   if event.get("property") == "first_message_id"]  # fmt: skip
-        assert firsts == [ghosts[0], kept], "only the last step takes the channel's first"
+        assert firsts == [ghosts[0], kept], "only the last step changes the channel's first message"
         assert audited(chat_database, "topic_deleted") == [
             (cast.cordelia.id, None, {"topic": "Ghost", "messages": 5})
         ]
         assert ids(chat_database, MessageRemoval.id) == []
-        assert as_cordelia.post(path(stage), topic_name="ghost") == done(True), "as an absent one"
+        assert as_cordelia.post(path(stage), topic_name="ghost") == done(True), (
+            "as for an absent topic"
+        )
         assert chat.get(f"/users/me/{stage}/topics")["topics"] == [
             {"name": "swords", "max_id": kept}
         ]
 
-    def test_a_worker_goes_on_where_the_request_ends(
+    def test_worker_resumes_after_the_request(
         self, chat: ChatClient, as_cordelia: ChatClient, stage: int, chat_database: Database,
         clock: FrozenClock, monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
@@ -112,16 +114,16 @@ class TestDeleteTopic:
             dying.setattr(removals, "_find_in_topic", _then(removals._find_in_topic, dies))
             with pytest.raises(KeyboardInterrupt):
                 worker.try_some()
-        assert ids(chat_database) == [*ghosts[:3], late], "a step that dies did nothing"
+        assert ids(chat_database) == [*ghosts[:3], late], "a failed step changed nothing"
         assert as_cordelia.post(path(stage), topic_name="ghost") == done(False)
-        assert ids(chat_database) == ghosts[:2], "asked again, it takes what came since"
+        assert ids(chat_database) == ghosts[:2], "a repeated request deletes later messages"
         assert is_whole(chat_database)
         while worker.try_some():
             assert is_whole(chat_database)
         assert ids(chat_database) == ids(chat_database, MessageRemoval.id) == []
         assert as_cordelia.post(path(stage), topic_name="ghost") == done(True)
 
-    def test_what_the_administrator_cannot_read_stays(
+    def test_unreadable_messages_are_kept(
         self, chat: ChatClient, as_cordelia: ChatClient, as_othello: ChatClient,
         chat_database: Database, cast: Cast,
     ) -> None:  # fmt: skip
@@ -139,7 +141,7 @@ class TestDeleteTopic:
         assert as_cordelia.post(path(vault), topic_name="ghost") == done(True)
         assert ids(chat_database) == [before]
 
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_cordelia: ChatClient, as_hank: ChatClient, stage: int,
         cast: Cast, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -157,9 +159,9 @@ class TestDeleteTopic:
         assert as_cordelia.post(path(stage), topic_name="x" * 61)["code"] == "BAD_REQUEST"
         as_cordelia.delete(f"/streams/{stage}")
         assert as_cordelia.post(path(stage), topic_name="ghost") == hidden
-        nobody = chat.acting_as(None).request("POST", path(stage), {"topic_name": "ghost"})
-        assert nobody.status_code == 401
-        assert len(ids(chat_database)) == 2, "the message, and that the channel was archived"
+        unauthenticated = chat.acting_as(None).request("POST", path(stage), {"topic_name": "ghost"})
+        assert unauthenticated.status_code == 401
+        assert len(ids(chat_database)) == 2, "the message and the notice about archiving"
 
 
 def _then(work: Any, after: Any) -> Any:

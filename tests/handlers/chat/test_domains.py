@@ -21,7 +21,7 @@ def add(client: ChatClient, domain: str = "acme.example", subdomains: bool = Fal
     assert added == {**DONE, "new_domain": [added["new_domain"][0], domain.strip().lower()]}
 
 
-def told(database: Database) -> list[Any]:
+def domain_events(database: Database) -> list[Any]:
     with database.reading() as reader:
         rows = reader.execute(
             select(Event.payload, Event.audience)
@@ -46,14 +46,16 @@ class TestListDomains:
         }
         assert as_hank.get("/realm/domains") == {**DONE, "domains": []}
 
-    def test_needs_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.get("/realm/domains") == NOT_LOGGED_IN
 
 
 class TestCreateDomain:
-    def test_is_kept_in_lower_case(self, as_cordelia: ChatClient, chat_database: Database) -> None:
+    def test_domain_is_stored_in_lower_case(
+        self, as_cordelia: ChatClient, chat_database: Database
+    ) -> None:
         add(as_cordelia, "  ACME.Example ", True)
-        assert told(chat_database) == [
+        assert domain_events(chat_database) == [
             {
                 "op": "add",
                 "realm_domain": {"domain": "acme.example", "allow_subdomains": True},
@@ -78,22 +80,22 @@ class TestCreateDomain:
             ("ac me.example", "Domain can only have letters, numbers, '.' and '-'s."),
         ],
     )
-    def test_refuses_what_is_no_domain(
+    def test_rejects_invalid_domains(
         self, as_cordelia: ChatClient, domain: str, problem: str
     ) -> None:
         answer = as_cordelia.post("/realm/domains", domain=domain, allow_subdomains=True)
         assert answer == bad(f"Invalid domain: {problem}")
 
-    def test_takes_the_longest(self, as_cordelia: ChatClient) -> None:
+    def test_accepts_the_longest_domain(self, as_cordelia: ChatClient) -> None:
         add(as_cordelia, "a." + "b" * 253)
 
-    def test_is_for_owners(self, as_nobody: ChatClient, as_iago: ChatClient) -> None:
+    def test_requires_owner(self, as_nobody: ChatClient, as_iago: ChatClient) -> None:
         assert as_nobody.post("/realm/domains") == NOT_LOGGED_IN
         assert as_iago.post("/realm/domains") == NOT_AN_OWNER
 
 
 class TestUpdateDomain:
-    def test_says_whether_subdomains_count(
+    def test_changes_whether_subdomains_are_allowed(
         self, as_cordelia: ChatClient, chat: ChatClient, chat_database: Database
     ) -> None:
         add(as_cordelia)
@@ -102,11 +104,11 @@ class TestUpdateDomain:
             assert answer == DONE
         changed = {"domain": "acme.example", "allow_subdomains": True}
         assert chat.get("/realm/domains")["domains"] == [changed]
-        assert told(chat_database)[1:] == [
+        assert domain_events(chat_database)[1:] == [
             {"op": "change", "realm_domain": changed, "_to": "realm"}
         ]
 
-    def test_decides_who_may_have_an_account(
+    def test_limits_who_may_have_an_account(
         self, as_cordelia: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         add(as_cordelia)
@@ -124,7 +126,7 @@ class TestUpdateDomain:
         as_cordelia.patch("/realm/domains/acme.example", allow_subdomains=True)
         assert as_cordelia.post("/users", **newcomer)["result"] == "success"
 
-    def test_refuses_unknown_domains(self, as_cordelia: ChatClient, as_hank: ChatClient) -> None:
+    def test_rejects_unknown_domains(self, as_cordelia: ChatClient, as_hank: ChatClient) -> None:
         add(as_cordelia)
         for client, domain in (
             (as_cordelia, "other.example"),
@@ -134,7 +136,7 @@ class TestUpdateDomain:
             answer = client.patch(f"/realm/domains/{domain}", allow_subdomains=True)
             assert answer == bad(f"No entry found for domain {domain}.")
 
-    def test_refuses_what_is_no_boolean(self, as_cordelia: ChatClient) -> None:
+    def test_requires_a_boolean(self, as_cordelia: ChatClient) -> None:
         add(as_cordelia)
         path = "/realm/domains/acme.example"
         assert as_cordelia.patch(path, allow_subdomains=1) == bad(
@@ -149,13 +151,13 @@ class TestUpdateDomain:
             var_name="allow_subdomains",
         )
 
-    def test_is_for_owners(self, as_nobody: ChatClient, as_iago: ChatClient) -> None:
+    def test_requires_owner(self, as_nobody: ChatClient, as_iago: ChatClient) -> None:
         assert as_nobody.patch("/realm/domains/acme.example") == NOT_LOGGED_IN
         assert as_iago.patch("/realm/domains/acme.example") == NOT_AN_OWNER
 
 
 class TestDeleteDomain:
-    def test_the_last_one_takes_the_restriction_with_it(
+    def test_last_deletion_removes_the_restriction(
         self, as_cordelia: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         add(as_cordelia, "a.example")
@@ -166,13 +168,13 @@ class TestDeleteDomain:
         assert as_cordelia.delete("/realm/domains/b.example") == DONE
         assert not is_restricted(chat_database, cast)
         removed = {"op": "remove", "domain": "b.example", "_to": "realm"}
-        assert told(chat_database)[-1] == removed
+        assert domain_events(chat_database)[-1] == removed
 
-    def test_refuses_unknown_domains(self, as_cordelia: ChatClient) -> None:
+    def test_rejects_unknown_domains(self, as_cordelia: ChatClient) -> None:
         answer = as_cordelia.delete("/realm/domains/other.example")
         assert answer == bad("No entry found for domain other.example.")
 
-    def test_is_for_owners(self, as_nobody: ChatClient, as_iago: ChatClient) -> None:
+    def test_requires_owner(self, as_nobody: ChatClient, as_iago: ChatClient) -> None:
         assert as_nobody.delete("/realm/domains/acme.example") == NOT_LOGGED_IN
         assert as_iago.delete("/realm/domains/acme.example") == NOT_AN_OWNER
 

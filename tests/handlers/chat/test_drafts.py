@@ -1,4 +1,4 @@
-"""Operations of the tag drafts, their events, and what the setting does to them."""
+"""Operations of the tag drafts, their events, and the setting that disables them."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from tests.support.frozen_clock import FrozenClock
 
 ABSENT = bad("Draft does not exist")
 DISABLED = bad("User has disabled synchronizing drafts.")
-NOBODY: dict[str, Any] = {"type": "", "to": [], "topic": "", "content": "To whom"}
+NO_RECIPIENT: dict[str, Any] = {"type": "", "to": [], "topic": "", "content": "To whom"}
 
 
 @pytest.fixture
@@ -40,16 +40,16 @@ def listed(client: ChatClient) -> list[dict[str, Any]]:
 
 
 def store(client: ChatClient, **over: Any) -> int:
-    [made] = client.post("/drafts", drafts=[NOBODY | over])["ids"]
+    [made] = client.post("/drafts", drafts=[NO_RECIPIENT | over])["ids"]
     return int(made)
 
 
 class TestCreateDrafts:
-    def test_to_a_channel_to_people_and_to_nobody(
+    def test_creates_for_channel_users_and_no_recipient(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, denmark: int,
         place: Place, queues: Queues, clock: FrozenClock,
     ) -> None:  # fmt: skip
-        theirs = queues.open(as_othello)
+        other_queue = queues.open(as_othello)
         now = int(clock.now().timestamp())
         me, othello, iago = cast.hamlet.id, cast.othello.id, cast.iago.id
         cases: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -72,11 +72,11 @@ class TestCreateDrafts:
                 },
             ),
         ]  # fmt: skip
-        made = chat.post("/drafts", drafts=[NOBODY | sent for sent, _ in cases])
+        made = chat.post("/drafts", drafts=[NO_RECIPIENT | sent for sent, _ in cases])
         ids = made["ids"]
         assert made == {**DONE, "ids": sorted(ids)}
         drafts = [
-            NOBODY | {"timestamp": now} | shown | {"id": draft_id}
+            NO_RECIPIENT | {"timestamp": now} | shown | {"id": draft_id}
             for draft_id, (_, shown) in zip(ids, cases, strict=True)
         ]
         newest_first = [*reversed(drafts[1:]), drafts[0]]
@@ -84,14 +84,14 @@ class TestCreateDrafts:
         assert chat.post("/register", fetch_event_types=["drafts"])["drafts"] == newest_first
         [event] = place.read()
         assert event == {"id": event["id"], "type": "drafts", "op": "add", "drafts": drafts}
-        assert theirs.read() == []
+        assert other_queue.read() == []
         assert listed(as_othello) == []
 
-    def test_none_are_none(self, chat: ChatClient, place: Place) -> None:
+    def test_empty_list_creates_nothing(self, chat: ChatClient, place: Place) -> None:
         assert chat.post("/drafts", drafts=[]) == {**DONE, "ids": []}
         assert place.read() == []
 
-    def test_all_or_none(
+    def test_creates_all_or_none(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, denmark: int,
         chat_database: Database, place: Place,
     ) -> None:  # fmt: skip
@@ -115,11 +115,11 @@ class TestCreateDrafts:
             (chat, {"type": "private", "to": [cast.hank.id]}, f"Invalid user ID {cast.hank.id}"),
             (chat, {"type": "private", "to": [cast.ophelia.id]}, gone),
         ):
-            assert who.post("/drafts", drafts=[NOBODY, NOBODY | wrong]) == bad(msg), msg
+            assert who.post("/drafts", drafts=[NO_RECIPIENT, NO_RECIPIENT | wrong]) == bad(msg), msg
             assert listed(who) == []
         assert place.read() == []
 
-    def test_shapes(self, chat: ChatClient) -> None:
+    def test_rejects_invalid_drafts(self, chat: ChatClient) -> None:
         for wrong in (
             {"type": "direct"},
             {"to": 5},
@@ -127,16 +127,16 @@ class TestCreateDrafts:
             {"id": 7},
             {"timestamp": "now"},
         ):
-            answer = chat.post("/drafts", drafts=[NOBODY | wrong])
+            answer = chat.post("/drafts", drafts=[NO_RECIPIENT | wrong])
             assert (answer["result"], answer["code"]) == ("error", "BAD_REQUEST"), wrong
-        short = {name: NOBODY[name] for name in ("type", "to", "topic")}
+        short = {name: NO_RECIPIENT[name] for name in ("type", "to", "topic")}
         assert chat.post("/drafts", drafts=[short])["result"] == "error"
         assert chat.post("/drafts")["code"] == "REQUEST_VARIABLE_MISSING"
         assert listed(chat) == []
 
 
 class TestUpdateDraft:
-    def test_replaces_one_s_own(
+    def test_replaces_only_own_drafts(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, place: Place
     ) -> None:
         first, second = store(chat, timestamp=100), store(chat, timestamp=200)
@@ -144,20 +144,20 @@ class TestUpdateDraft:
         new = {"type": "stream", "to": [denmark], "topic": "ghost", "content": "Words"}
         assert chat.patch(f"/drafts/{first}", draft={**new, "timestamp": 300}) == DONE
         changed = {**new, "id": first, "timestamp": 300}
-        assert listed(chat) == [changed, NOBODY | {"id": second, "timestamp": 200}]
+        assert listed(chat) == [changed, NO_RECIPIENT | {"id": second, "timestamp": 200}]
         [event] = place.read()
         assert event == {"id": event["id"], "type": "drafts", "op": "update", "draft": changed}
         for client, path in ((as_othello, f"/drafts/{first}"), (chat, "/drafts/999999")):
-            response = client.request("PATCH", path, {"draft": NOBODY})
+            response = client.request("PATCH", path, {"draft": NO_RECIPIENT})
             assert (response.status_code, response.json()) == (404, ABSENT)
-        wrong = chat.patch(f"/drafts/{first}", draft=NOBODY | {"content": ""})
+        wrong = chat.patch(f"/drafts/{first}", draft=NO_RECIPIENT | {"content": ""})
         assert wrong == bad("Message must not be empty")
         assert listed(chat)[0] == changed
         assert place.read() == []
 
 
 class TestDeleteDraft:
-    def test_deletes_one_s_own(
+    def test_deletes_only_own_drafts(
         self, chat: ChatClient, as_othello: ChatClient, place: Place
     ) -> None:
         draft = store(chat)
@@ -174,26 +174,26 @@ class TestDeleteDraft:
 
 
 class TestListDrafts:
-    def test_is_refused_while_the_setting_is_off(
+    def test_rejected_if_the_setting_is_off(
         self, chat: ChatClient, as_othello: ChatClient, place: Place, chat_database: Database
     ) -> None:
-        mine, theirs = store(chat), store(as_othello)
+        own_draft, other_draft = store(chat), store(as_othello)
         place.read()
         assert chat.patch("/settings", enable_drafts_synchronization=False)["result"] == "success"
         assert [event["type"] for event in place.read()] == ["user_settings"]
         for answer in (
             chat.get("/drafts"),
-            chat.post("/drafts", drafts=[NOBODY]),
-            chat.patch(f"/drafts/{mine}", draft=NOBODY),
-            chat.delete(f"/drafts/{mine}"),
+            chat.post("/drafts", drafts=[NO_RECIPIENT]),
+            chat.patch(f"/drafts/{own_draft}", draft=NO_RECIPIENT),
+            chat.delete(f"/drafts/{own_draft}"),
         ):
             assert answer == DISABLED
         assert chat.post("/register", fetch_event_types=["drafts"])["drafts"] == []
-        assert [draft["id"] for draft in listed(as_othello)] == [theirs]
+        assert [draft["id"] for draft in listed(as_othello)] == [other_draft]
         assert chat.patch("/settings", enable_drafts_synchronization=True)["result"] == "success"
         assert listed(chat) == []
 
-    def test_guests_and_bots_have_drafts_too(
+    def test_guests_and_bots_have_drafts(
         self, as_nobody: ChatClient, as_polonius: ChatClient, as_reminder: ChatClient
     ) -> None:
         assert as_nobody.get("/drafts")["code"] == "UNAUTHORIZED"
@@ -202,7 +202,7 @@ class TestListDrafts:
             assert [draft["id"] for draft in listed(client)] == [draft_id]
             assert client.delete(f"/drafts/{draft_id}") == DONE
 
-    def test_is_refused_where_an_administrator_has_turned_it_off(
+    def test_rejected_if_disabled_by_an_administrator(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, cast: Cast
     ) -> None:
         store(chat), store(as_othello)
@@ -213,7 +213,7 @@ class TestListDrafts:
             assert client.get("/drafts") == DISABLED
 
 
-def test_go_with_the_profile_of_their_author(
+def test_deleted_with_the_profile(
     chat: ChatClient, as_othello: ChatClient, as_cordelia: ChatClient, cast: Cast,
     chat_database: Database,
 ) -> None:  # fmt: skip

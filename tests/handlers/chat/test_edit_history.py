@@ -1,4 +1,4 @@
-"""`edit_history` of message objects: what may be told of the newest edits."""
+"""`edit_history` of message objects: the visible part of the newest edits."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,7 +36,7 @@ def edit(client: ChatClient, message_id: int, **change: Any) -> None:
 
 
 def history(client: ChatClient, message_id: int, **options: Any) -> Any:
-    """The same of one message and in a list; None where it is absent."""
+    """Return the history, which is equal for one message and in a list, or None if it is absent."""
     message = client.get(f"/messages/{message_id}", **options)["message"]
     (listed,) = client.get("/messages", message_ids=[message_id], **options)["messages"]
     assert listed.get("edit_history") == message.get("edit_history")
@@ -51,7 +51,7 @@ def set_policy(database: Database, cast: Cast, policy: str) -> None:
     database.run(lambda s: s.execute(change.values(**values)))
 
 
-def test_tells_edits_and_moves_the_newest_first(
+def test_lists_edits_and_moves_newest_first(
     chat: ChatClient, as_othello: ChatClient, as_cordelia: ChatClient, denmark: int, cast: Cast,
     clock: FrozenClock, chat_database: Database,
 ) -> None:  # fmt: skip
@@ -102,7 +102,7 @@ def test_tells_edits_and_moves_the_newest_first(
     assert history(as_othello, message, apply_markdown=False) == expected
 
 
-def test_the_organization_decides(
+def test_realm_setting_limits_the_history(
     chat: ChatClient, denmark: int, cast: Cast, chat_database: Database
 ) -> None:
     both, edited = say(chat), say(chat)
@@ -121,7 +121,7 @@ def test_the_organization_decides(
     assert history(chat, both) is None
 
 
-def test_what_happened_in_a_private_channel_stays_there(
+def test_edits_in_a_private_channel_stay_hidden_after_a_move(
     chat: ChatClient, as_othello: ChatClient, denmark: int, cast: Cast, chat_database: Database
 ) -> None:
     private = chat_database.run(
@@ -135,18 +135,18 @@ def test_what_happened_in_a_private_channel_stays_there(
         {"content": "lunch at one"},
     ):
         edit(chat, message, **change)
-    whole = history(chat, message)
-    assert [entry.get("prev_content") for entry in whole] == [
+    full = history(chat, message)
+    assert [entry.get("prev_content") for entry in full] == [
         "lunch at noon", None, None, "fire Yorick",
     ]  # fmt: skip
-    assert whole[1]["prev_stream"] == private
-    assert history(as_othello, message) == whole[:1]
+    assert full[1]["prev_stream"] == private
+    assert history(as_othello, message) == full[:1]
     set_policy(chat_database, cast, "moves")
     assert history(as_othello, message) is None
     assert len(history(chat, message)) == 2
 
 
-def test_what_happened_in_a_protected_history_stays_there(
+def test_edits_in_protected_history_stay_hidden_after_a_move(
     chat: ChatClient, as_othello: ChatClient, denmark: int, cast: Cast, chat_database: Database
 ) -> None:
     protected = chat_database.run(
@@ -157,20 +157,20 @@ def test_what_happened_in_a_protected_history_stays_there(
     )  # fmt: skip
     message = say(chat, protected, topic="gold")
     edit(chat, message, content="x")
-    assert len(history(as_othello, message)) == 1, "while it stands there its readers see it"
+    assert len(history(as_othello, message)) == 1, "its readers see it while it is in that channel"
     edit(chat, message, stream_id=denmark)
     assert history(as_othello, message) is None
     assert history(chat, message) is None
 
 
-def test_the_empty_topic_has_the_name_that_the_client_knows(chat: ChatClient, denmark: int) -> None:
+def test_empty_topic_has_the_name_for_the_client(chat: ChatClient, denmark: int) -> None:
     message = say(chat, topic="")
     edit(chat, message, topic="court")
     assert history(chat, message)[0]["prev_topic"] == "general chat"
     assert history(chat, message, allow_empty_topic_name=True)[0]["prev_topic"] == ""
 
 
-def test_of_direct_messages(chat: ChatClient, cast: Cast) -> None:
+def test_direct_messages_have_a_history(chat: ChatClient, cast: Cast) -> None:
     sent = chat.post("/messages", type="direct", to=[cast.othello.id], content="Words")
     edit(chat, sent["id"], content="More")
     (entry,) = history(chat, sent["id"])
@@ -186,7 +186,7 @@ def test_of_direct_messages(chat: ChatClient, cast: Cast) -> None:
         ([MAX_TEXT + 1, 1], 1),
     ],
 )
-def test_no_more_than_fits(
+def test_size_is_limited(
     chat: ChatClient, denmark: int, cast: Cast, clock: FrozenClock, chat_database: Database,
     sizes: Sequence[int], shown: int,
 ) -> None:  # fmt: skip
@@ -207,7 +207,7 @@ def test_no_more_than_fits(
     assert told == list(sizes)[:shown]
 
 
-def test_many_messages_take_no_more_statements(
+def test_number_of_statements_does_not_grow_with_messages(
     chat: ChatClient, denmark: int, chat_database: Database
 ) -> None:
     def statements() -> int:

@@ -1,4 +1,4 @@
-"""How much one answer of events holds, and that what it leaves out comes with the next."""
+"""The size of one events response, and that omitted events come with the next."""
 
 from collections.abc import Callable
 from threading import Thread
@@ -20,15 +20,15 @@ from tests.support.chat.queues import Place, Queues
 from tests.support.frozen_clock import FrozenClock
 
 pytestmark = pytest.mark.both_databases
-"""The two databases draw the ids of events in different words."""
+"""The two databases generate ids of events by different statements."""
 
 LARGEST = 150_000
 Tell = Callable[..., None]
 
 
 @pytest.fixture
-def tell(chat_database: Database, cast: Cast, clock: FrozenClock) -> Tell:
-    """Appends events for Hamlet, in one unit of work."""
+def append_events(chat_database: Database, cast: Cast, clock: FrozenClock) -> Tell:
+    """Append events for Hamlet in one unit of work."""
 
     def work(*events: ClientEvent) -> None:
         def write(session: Session) -> None:
@@ -56,32 +56,36 @@ def read_to_the_end(place: Place) -> list[list[dict[str, Any]]]:
     return answers
 
 
-def test_an_answer_ends_and_the_next_goes_on(chat: ChatClient, queues: Queues, tell: Tell) -> None:
+def test_large_responses_are_split(chat: ChatClient, queues: Queues, append_events: Tell) -> None:
     place = queues.open(chat)
     for number in range(30):
-        tell(large(number))
+        append_events(large(number))
     answers = read_to_the_end(place)
     assert len(answers) == 5
     assert all(len(orjson.dumps(answer)) < MAX_BYTES + LARGEST for answer in answers)
     assert [number_of(event) for answer in answers for event in answer] == list(range(30))
 
 
-def test_one_event_that_is_too_large_is_told(chat: ChatClient, queues: Queues, tell: Tell) -> None:
+def test_single_oversized_event_is_returned(
+    chat: ChatClient, queues: Queues, append_events: Tell
+) -> None:
     place = queues.open(chat)
-    tell(large(0, 2 * MAX_BYTES), large(1))
+    append_events(large(0, 2 * MAX_BYTES), large(1))
     assert [len(answer) for answer in read_to_the_end(place)] == [1, 1]
 
 
-def test_a_waiting_poll_is_told_as_much(
-    chat: ChatClient, queues: Queues, tell: Tell, monkeypatch: pytest.MonkeyPatch
+def test_waiting_poll_has_the_same_limit(
+    chat: ChatClient, queues: Queues, append_events: Tell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What comes at once while a client waits, as one look into the log or as several."""
+    """Simultaneous events arrive in one or several reads of the log while a client waits."""
     join, started = Polls.join, []
 
     def join_then_tell(polls: Polls, viewer: Viewer, position: int) -> Waiter | None:
         waiter = join(polls, viewer, position)
         if not started:
-            started.append(Thread(target=tell, args=[large(number) for number in range(30)]))
+            started.append(
+                Thread(target=append_events, args=[large(number) for number in range(30)])
+            )
             started[0].start()
         return waiter
 
@@ -101,19 +105,19 @@ def test_a_waiting_poll_is_told_as_much(
 
 @pytest.mark.parametrize("is_capable", [True, False], ids=["in bulk", "one by one"])
 def test_ids_ascend_and_no_deletion_is_lost(
-    chat: ChatClient, queues: Queues, tell: Tell, is_capable: bool
+    chat: ChatClient, queues: Queues, append_events: Tell, is_capable: bool
 ) -> None:
     capabilities = frozenset({"bulk_message_deletion"} if is_capable else ())
     place = queues.open(chat, capabilities=capabilities)
     numbers = list(range(1, 2 * MAX_ENTRIES + 10))
     half = len(numbers) // 2
-    tell(
+    append_events(
         large(1),
         DeleteMessageEvent.of(numbers[:half], None, ""),
         DeleteMessageEvent.of(numbers[half:], None, ""),
         large(2),
     )
-    tell(large(3))
+    append_events(large(3))
     answers = read_to_the_end(place)
     assert all(len(answer) <= MAX_ENTRIES for answer in answers)
     events = [event for answer in answers for event in answer]
@@ -126,7 +130,7 @@ def test_ids_ascend_and_no_deletion_is_lost(
     assert [event["type"] for event in events].count("drafts") == 3
 
 
-def test_the_first_event_of_all_may_have_several_parts(
+def test_first_event_may_have_several_parts(
     chat_database: Database, cast: Cast, clock: FrozenClock, chat: ChatClient, queues: Queues
 ) -> None:
     place = queues.open(chat)

@@ -33,7 +33,7 @@ def types(events: list[dict[str, Any]]) -> list[str]:
 
 
 class TestGetEvents:
-    def test_tells_what_happened_since(
+    def test_returns_events_since_the_last_id(
         self, chat: ChatClient, as_cordelia: ChatClient, queues: Queues, cast: Cast
     ) -> None:
         place = queues.open(as_cordelia)
@@ -61,7 +61,7 @@ class TestGetEvents:
         (event,) = polled.json()["events"]
         assert event["message"]["id"] == sent.json()["id"]
 
-    def test_tells_what_came_in_time_however_long_the_telling_takes(
+    def test_events_received_in_time_are_returned_after_a_slow_delivery(
         self,
         chat: ChatClient,
         as_cordelia: ChatClient,
@@ -70,7 +70,9 @@ class TestGetEvents:
         clock: FrozenClock,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """Thousands are told of one message; the last of them do not ask the database for it."""
+        """One message wakes thousands of polls, and the last of them do not read the database for
+        it.
+        """
         leave, late, look_again = Polls.leave, [], operations._look_again
 
         def leave_late(polls: Polls, waiter: Waiter) -> None:
@@ -94,7 +96,7 @@ class TestGetEvents:
         (event,) = polled.json()["events"]
         assert event["message"]["id"] == sent.json()["id"]
 
-    def test_a_heartbeat_ends_a_wait_in_vain(
+    def test_heartbeat_ends_a_poll_without_events(
         self, chat: ChatClient, queues: Queues, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(operations, "HEARTBEAT_S", (0.05, 0.05))
@@ -106,7 +108,7 @@ class TestGetEvents:
             "queue_id": place.queue_id,
         }
 
-    def test_a_second_poll_ends_the_first(
+    def test_second_poll_ends_the_first(
         self, chat: ChatClient, queues: Queues, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(operations, "HEARTBEAT_S", (1.0, 1.0))
@@ -120,7 +122,7 @@ class TestGetEvents:
     def test_poll_ends_with_its_queue(
         self, chat: ChatClient, queues: Queues, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The client learns from the code that it registers again."""
+        """From the code the client learns to register again."""
         place = queues.open(chat, event_types=frozenset({"user_topic"}))
         poll = chat.build("GET", "/events", place.query())
         polled, deleted = chat.at_once(
@@ -129,28 +131,30 @@ class TestGetEvents:
         assert (deleted.status_code, polled.status_code) == (200, 400)
         assert polled.json() == bad_queue(place.queue_id)
 
-    def test_end_of_a_queue_concerns_no_other(self, chat: ChatClient, queues: Queues) -> None:
+    def test_end_of_a_queue_does_not_affect_others(self, chat: ChatClient, queues: Queues) -> None:
         place, other = queues.open(chat), queues.open(chat)
         chat.delete("/events", queue_id=place.queue_id)
         assert other.read() == []
 
-    def test_only_what_the_queue_asks_for(
+    def test_returns_only_subscribed_types(
         self, chat: ChatClient, as_cordelia: ChatClient, queues: Queues, cast: Cast
     ) -> None:
         place = queues.open(as_cordelia, event_types=frozenset({"user_topic"}))
         chat.post("/messages", type="direct", to=[cast.cordelia.id], content="Hi")
         assert place.read() == []
 
-    def test_a_narrow_filters_messages_only(
+    def test_narrow_filters_messages_only(
         self, chat: ChatClient, as_cordelia: ChatClient, queues: Queues, cast: Cast
     ) -> None:
         terms = [["sender", cast.hamlet.email], {"operator": "is", "operand": "dm"}]
         narrow = tuple(parse_terms(terms))
         place = queues.open(as_cordelia, narrow=narrow)
         as_cordelia.post("/messages", type="direct", to=[cast.hamlet.id], content="Mine")
-        mine = chat.post("/messages", type="direct", to=[cast.cordelia.id], content="Hamlet's")
+        own_message = chat.post(
+            "/messages", type="direct", to=[cast.cordelia.id], content="Hamlet's"
+        )
         told = [event for event in place.read() if event["type"] == "message"]
-        assert [event["message"]["id"] for event in told] == [mine["id"]]
+        assert [event["message"]["id"] for event in told] == [own_message["id"]]
 
     def test_narrow_may_repeat_a_term(self, chat: ChatClient, cast: Cast) -> None:
         terms = [["channel", "general"], ["sender", cast.hamlet.email], ["is", "unread"]]
@@ -170,7 +174,7 @@ class TestGetEvents:
         assert refused["result"] == "error"
         assert refused["msg"] == listed["msg"]
 
-    def test_what_others_are_told_hides_nothing_after_it(
+    def test_events_of_others_do_not_hide_later_events(
         self,
         chat: ChatClient,
         as_othello: ChatClient,
@@ -195,7 +199,7 @@ class TestGetEvents:
         assert heartbeat == {"id": event["id"] - 1, "type": "heartbeat"}
         assert place.read() == [event]
 
-    def test_a_channel_that_one_has_lost_is_not_described(
+    def test_lost_channel_is_not_described(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast
     ) -> None:
         join = {"principals": [cast.hamlet.id, cast.othello.id], "invite_only": True}
@@ -210,7 +214,7 @@ class TestGetEvents:
         assert told[:2] == [("subscription", "remove"), ("stream", "delete")]
 
     @pytest.mark.reaches("BAD_EVENT_QUEUE_ID")
-    def test_refuses_what_it_cannot_serve(
+    def test_rejects_unsupported_options(
         self, chat: ChatClient, queues: Queues, cast: Cast
     ) -> None:
         chat.post("/messages", type="direct", to=[cast.hamlet.id], content="To myself")
@@ -223,7 +227,7 @@ class TestGetEvents:
         answer = chat.get("/events", queue_id=place.queue_id, last_event_id=-1, dont_block=True)
         assert answer["events"] == []
 
-    def test_a_queue_of_another_is_no_queue(
+    def test_queue_of_another_user_is_not_found(
         self, chat: ChatClient, as_iago: ChatClient, queues: Queues
     ) -> None:
         place = queues.open(chat)
@@ -235,16 +239,16 @@ class TestGetEvents:
         assert chat.get("/events", last_event_id=-1)["var_name"] == "queue_id"
         assert chat.get("/events", queue_id="x")["var_name"] == "last_event_id"
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         answer = as_nobody.get("/events", queue_id="x", last_event_id=-1)
         assert answer["code"] == "UNAUTHORIZED"
 
 
-class TestWhomOneMayKnow:
-    def test_the_queue_of_a_guest_ends_when_that_changes(
+class TestVisibleUsers:
+    def test_queue_of_a_guest_ends_when_visibility_changes(
         self, chat: ChatClient, as_cordelia: ChatClient, as_polonius: ChatClient, cast: Cast
     ) -> None:
-        """Not before its client has what came until then."""
+        """The client first receives all earlier events."""
         members = as_cordelia.get("/user_groups")["user_groups"]
         group_id = next(group["id"] for group in members if group["name"] == "role:members")
 
@@ -276,7 +280,7 @@ class TestWhomOneMayKnow:
 
 class TestAllPublicChannels:
     @pytest.mark.parametrize("waits", [True, False], ids=["waiting", "looking"])
-    def test_are_not_told_to_who_became_a_guest(
+    def test_not_sent_to_a_user_who_became_a_guest(
         self,
         chat: ChatClient,
         as_iago: ChatClient,
@@ -305,7 +309,7 @@ class TestAllPublicChannels:
 
 
 class TestDefaultChannels:
-    def test_are_not_for_guests(
+    def test_not_sent_to_guests(
         self, as_iago: ChatClient, as_polonius: ChatClient, queues: Queues, cast: Cast
     ) -> None:
         places = [queues.open(client) for client in (as_iago, as_polonius)]
@@ -323,7 +327,7 @@ class TestDefaultChannels:
 
 
 class TestDeleteQueue:
-    def test_the_queue_is_gone(
+    def test_queue_is_deleted(
         self, chat: ChatClient, queues: Queues, chat_database: Database
     ) -> None:
         place = queues.open(chat)
@@ -333,11 +337,11 @@ class TestDeleteQueue:
         with chat_database.reading() as reader:
             assert reader.execute(EventQueue.__table__.select()).all() == []
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.delete("/events", queue_id="x")["code"] == "UNAUTHORIZED"
 
 
-def test_what_could_not_be_written_down_is_written_later(
+def test_unsaved_positions_are_written_later(
     chat: ChatClient, queues: Queues, chat_database: Database, clock: FrozenClock
 ) -> None:
     place, polls, now = queues.open(chat), Polls(), clock.now()

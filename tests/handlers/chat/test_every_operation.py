@@ -1,4 +1,4 @@
-"""No operation is forgotten: each has a test class of its own, by its name, with what is due."""
+"""Every operation has a test class of its name and checks credentials and roles."""
 
 import ast
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ IN_PARTS = {
     "get_email_confirmation": ["TestEmail"],
     "confirm_new_email": ["TestEmail"],
 }
-"""Operations whose tests have several classes, or share one with a twin."""
+"""Operations whose tests are in several classes, or in a shared class."""
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -30,7 +30,7 @@ def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def classes() -> dict[str, list[str]]:
-    """Name of each test class of this folder -> the names of its tests."""
+    """Return the names of the tests of each class in this folder."""
     found: dict[str, list[str]] = {}
     for path in TESTS.glob("test_*.py"):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -67,8 +67,8 @@ def call(client: ChatClient, method: str, path: str) -> tuple[int, dict[str, Any
     return response.status_code, response.json() if response.content else {}
 
 
-def test_each_operation_asks_who_is_there(as_nobody: ChatClient) -> None:
-    """Before it looks at anything that was sent, unless the document opens it to everybody."""
+def test_each_operation_rejects_missing_credentials(as_nobody: ChatClient) -> None:
+    """Before it checks any parameter, unless the document requires no credentials."""
     for method, path, operation in operations():
         if operation.get("security") == []:
             continue
@@ -85,10 +85,10 @@ ROLES = {
 }
 
 
-def test_each_role_is_asked_for_before_parameters(
+def test_each_role_is_checked_before_parameters(
     chat: ChatClient, as_polonius: ChatClient, as_iago: ChatClient, as_reminder: ChatClient
 ) -> None:
-    """Whoever just lacks the role sends nothing, and is told of the role."""
+    """A caller without the role sends no parameters and receives the error about the role."""
     weaker = {
         "administrator": chat,
         "human": as_reminder,

@@ -1,4 +1,4 @@
-"""Operations of the tag exports, and the worker that makes what they ask for."""
+"""Operations of the tag exports, and the worker that creates the archives."""
 
 import threading
 from dataclasses import replace
@@ -51,7 +51,7 @@ def worker(chat_database: Database, clock: FrozenClock, folder: Path) -> Exports
     )
 
 
-def told(database: Database, type_: str = "realm_export") -> list[dict[str, Any]]:
+def export_events(database: Database, type_: str = "realm_export") -> list[dict[str, Any]]:
     with database.reading() as reader:
         asked = select(Event.payload, Event.audience).where(Event.type == type_).order_by(Event.id)
         return [orjson.loads(text) | {"_to": to} for text, to in reader.execute(asked)]
@@ -62,7 +62,7 @@ def age(database: Database, **values: Any) -> None:
 
 
 class TestCreateExport:
-    def test_has_it_made(
+    def test_export_is_created_by_the_worker(
         self, as_iago: ChatClient, chat_database: Database, cast: Cast, clock: FrozenClock
     ) -> None:
         assert as_iago.post("/export/realm") == {**DONE, "id": 1}
@@ -76,12 +76,12 @@ class TestCreateExport:
             "pending": True,
             "export_type": "public",
         }
-        assert told(chat_database) == [{"exports": [record], "_to": "administrators"}]
+        assert export_events(chat_database) == [{"exports": [record], "_to": "administrators"}]
         with chat_database.reading() as reader:
             kinds = reader.execute(select(AuditLog.kind).order_by(AuditLog.id.desc())).scalars()
             assert kinds.first() == "export_requested"
 
-    def test_takes_every_type(
+    def test_accepts_every_type(
         self, as_cordelia: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         refused = as_cordelia.post("/export/realm", export_type="full_without_consent")
@@ -96,7 +96,7 @@ class TestCreateExport:
         assert [each["export_type"] for each in found] == list(TYPES)
         assert as_cordelia.post("/export/realm", export_type="all") == bad("Invalid export_type")
 
-    def test_only_the_operator_grants_full_access(
+    def test_full_access_requires_permission_by_the_operator(
         self, as_cordelia: ChatClient, chat_database: Database
     ) -> None:
         answer = as_cordelia.patch("/realm", owner_full_content_access=True)
@@ -105,7 +105,7 @@ class TestCreateExport:
             granted = select(func.count()).where(Realm.owner_full_content_access)
             assert reader.execute(granted).scalar_one() == 0
 
-    def test_five_in_seven_days_failed_and_deleted_ones_too(
+    def test_limits_exports_in_seven_days_including_failed_and_deleted_ones(
         self, as_iago: ChatClient, as_hank: ChatClient, chat_database: Database, clock: FrozenClock
     ) -> None:
         for _ in range(5):
@@ -118,12 +118,12 @@ class TestCreateExport:
         clock.advance(seconds=1)
         assert as_iago.post("/export/realm")["result"] == "success"
 
-    def test_refuses_organizations_that_are_too_large(
+    def test_rejects_too_large_organizations(
         self, as_iago: ChatClient, chat: ChatClient, chat_app: ChatApp, cast: Cast
     ) -> None:
         for text in ("one", "two"):
             chat.post("/messages", type="direct", to=[cast.othello.id], content=text)
-        # The settings are frozen, and one application serves all tests.
+        # The settings are frozen, and all tests share one application.
         object.__setattr__(chat_app.settings, "chat_export_messages_max", 1)
         try:
             refused = as_iago.post("/export/realm")
@@ -136,14 +136,14 @@ class TestCreateExport:
             " Please request a manual export by contacting administrator@localhost."
         )
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.post("/export/realm") == NOT_LOGGED_IN
         refused = as_prospero.post("/export/realm", export_type="all")
         assert refused == NOT_AN_ADMINISTRATOR
 
 
 class TestListExports:
-    def test_leads_to_archives_for_ten_minutes(
+    def test_archive_links_are_valid_for_ten_minutes(
         self, as_iago: ChatClient, as_hank: ChatClient, worker: Exports, chat_database: Database,
         cast: Cast, clock: FrozenClock, folder: Path,
     ) -> None:  # fmt: skip
@@ -177,7 +177,7 @@ class TestListExports:
         assert look_up(token) is None
 
     @pytest.mark.parametrize("change", ["demoted", "deactivated", "elsewhere", "used"])
-    def test_a_link_ends_with_what_it_stands_for(
+    def test_link_ends_with_its_export_or_administrator(
         self, change: str, as_iago: ChatClient, as_cordelia: ChatClient, worker: Exports,
         chat_database: Database, cast: Cast, clock: FrozenClock,
     ) -> None:  # fmt: skip
@@ -215,9 +215,9 @@ class TestListExports:
             case "used":
                 assert [spend(found), spend(found)] == [True, False]
         assert look_up(iagos) is None
-        assert look_up(cordelias) is not None, "a link is one administrator's"
+        assert look_up(cordelias) is not None, "a link is valid for one administrator"
 
-    def test_spent_links_are_forgotten_when_they_have_ended(
+    def test_used_links_are_deleted_after_their_expiry(
         self, chat_database: Database, clock: FrozenClock
     ) -> None:
         def spend(key: str) -> bool:
@@ -231,14 +231,14 @@ class TestListExports:
         with chat_database.reading() as reader:
             assert len(reader.execute(select(SpentLink.key)).all()) <= 3
 
-    def test_events_and_notice_tell_that_it_is_there(
+    def test_finished_export_is_announced_by_events_and_a_message(
         self, as_iago: ChatClient, worker: Exports, chat_database: Database, cast: Cast
     ) -> None:
         as_iago.post("/export/realm")
         worker.try_work_one()
-        last = told(chat_database)[-1]
+        last = export_events(chat_database)[-1]
         assert last["_to"] == "administrators"
-        # The address in an event asks for a key: events are kept, and hold no secret.
+        # The URL in an event needs a key, because stored events contain no secret.
         assert last["exports"][0]["export_url"] == "http://acme.example:8080/exports/1"
         with chat_database.reading() as reader:
             notice = reader.execute(select(Message.sender_id, Message.content)).one()
@@ -248,7 +248,7 @@ class TestListExports:
             " [View and download exports](/docs/chat#/exports/list_exports).",
         )
 
-    def test_who_left_in_the_meantime_is_not_told(
+    def test_former_administrator_is_not_notified(
         self, as_iago: ChatClient, as_cordelia: ChatClient, worker: Exports, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -269,7 +269,7 @@ class TestListExports:
         with chat_database.reading() as reader:
             assert reader.execute(select(Message.id)).all() == []
 
-    def test_tells_of_failures(
+    def test_failure_is_reported(
         self, as_iago: ChatClient, worker: Exports, chat_database: Database, clock: FrozenClock,
         folder: Path,
     ) -> None:  # fmt: skip
@@ -277,7 +277,7 @@ class TestListExports:
         folder.write_text("not a folder")
         for attempt in range(1, 6):
             assert worker.try_export_one()
-            assert not worker.try_export_one(), "there is a pause"
+            assert not worker.try_export_one(), "retries are delayed"
             assert as_iago.get("/export/realm")["exports"][0]["pending"] == (attempt < 5)
             clock.advance(seconds=31)
         assert not worker.try_export_one()
@@ -288,13 +288,13 @@ class TestListExports:
         assert content.startswith("Your data export has failed.")
         assert as_iago.delete("/export/realm/1") == bad("Export failed, nothing to delete")
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.get("/export/realm") == NOT_LOGGED_IN
         assert as_prospero.get("/export/realm") == NOT_AN_ADMINISTRATOR
 
 
 class TestListExportConsents:
-    def test_tells_who_consents(
+    def test_lists_consenting_users(
         self, as_iago: ChatClient, chat: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         chat.patch("/settings", allow_private_data_export=True)
@@ -307,15 +307,15 @@ class TestListExportConsents:
         ]  # fmt: skip
         assert answer == {**DONE, "export_consents": people}
         consent = {"user_id": cast.hamlet.id, "consented": True, "_to": "administrators"}
-        assert told(chat_database, "realm_export_consent") == [consent]
+        assert export_events(chat_database, "realm_export_consent") == [consent]
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.get("/export/realm/consents") == NOT_LOGGED_IN
         assert as_prospero.get("/export/realm/consents") == NOT_AN_ADMINISTRATOR
 
 
 class TestDeleteExport:
-    def test_takes_the_archive_away(
+    def test_deletes_the_archive(
         self, as_iago: ChatClient, as_hank: ChatClient, worker: Exports, chat_database: Database,
         clock: FrozenClock, folder: Path,
     ) -> None:  # fmt: skip
@@ -328,13 +328,13 @@ class TestDeleteExport:
         (record,) = as_iago.get("/export/realm")["exports"]
         assert record["export_url"] is None
         assert record["deleted_timestamp"] == clock.now().timestamp()
-        assert told(chat_database)[-1]["exports"] == [record]
+        assert export_events(chat_database)[-1]["exports"] == [record]
         assert as_iago.delete("/export/realm/1") == bad("Export already deleted")
         assert len(list(folder.iterdir())) == 1
         assert worker.sweep() == 1
         assert list(folder.iterdir()) == []
 
-    def test_time_takes_it_away_too(
+    def test_expired_archive_is_deleted(
         self, as_iago: ChatClient, worker: Exports, chat_database: Database, clock: FrozenClock,
         folder: Path, cast: Cast,
     ) -> None:  # fmt: skip
@@ -345,23 +345,23 @@ class TestDeleteExport:
         assert not worker.try_work_one()
         clock.advance(seconds=10)
         assert worker.try_work_one()
-        assert worker.try_work_one(), "the file goes by a step of its own"
+        assert worker.try_work_one(), "a separate step deletes the file"
         assert not worker.try_work_one()
         (record,) = as_iago.get("/export/realm")["exports"]
         assert (record["export_url"], record["id"]) == (None, 2)
         assert record["deleted_timestamp"] == clock.now().timestamp()
-        assert told(chat_database)[-1]["exports"] == [record]
+        assert export_events(chat_database)[-1]["exports"] == [record]
         assert as_iago.delete("/export/realm/2") == bad("Export already deleted")
         (left,) = folder.iterdir()
-        assert left.name.startswith("1-"), "the operator's own is the operator's to delete"
+        assert left.name.startswith("1-"), "only the operator deletes the operator's exports"
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.delete("/export/realm/1") == NOT_LOGGED_IN
         assert as_prospero.delete("/export/realm/1") == NOT_AN_ADMINISTRATOR
 
 
-class TestTurns:
-    def test_what_a_dead_worker_left_is_taken_again_and_swept(
+class TestWorker:
+    def test_abandoned_export_is_resumed_and_cleaned_up(
         self, as_iago: ChatClient, worker: Exports, chat_database: Database, clock: FrozenClock,
         folder: Path,
     ) -> None:  # fmt: skip
@@ -374,14 +374,14 @@ class TestTurns:
             next_try_at=clock.now() + timedelta(seconds=60),
         )  # fmt: skip
         assert not worker.try_export_one()
-        assert worker.sweep() == 0, "it may still be at work"
+        assert worker.sweep() == 0, "the other worker may still run"
         clock.advance(seconds=60)
         assert worker.try_export_one()
         assert worker.sweep() == 2
         (archive,) = folder.iterdir()
         verify_archive(archive)
 
-    def test_one_that_lost_its_lease_throws_its_archive_away(
+    def test_worker_without_lease_discards_its_archive(
         self, as_iago: ChatClient, worker: Exports, chat_database: Database, folder: Path,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
@@ -394,7 +394,7 @@ class TestTurns:
         assert list(folder.iterdir()) == []
         assert as_iago.get("/export/realm")["exports"][0]["pending"]
 
-    def test_one_that_is_stopped_gives_it_back(
+    def test_stopped_worker_releases_its_export(
         self, as_iago: ChatClient, worker: Exports, chat_database: Database, folder: Path
     ) -> None:
         as_iago.post("/export/realm")

@@ -1,4 +1,4 @@
-"""What `/metrics` tells of the chat service besides its requests."""
+"""Metrics of the chat service at `/metrics`, except those of requests."""
 
 from datetime import timedelta
 
@@ -12,8 +12,8 @@ from tests.support.chat.people import Cast
 from tests.support.frozen_clock import FrozenClock
 
 
-def scraped(chat_app: ChatApp, *beginnings: str) -> dict[str, float]:
-    """Return the samples whose lines begin so."""
+def samples_of(chat_app: ChatApp, *beginnings: str) -> dict[str, float]:
+    """Return the samples whose lines start with one of the prefixes."""
     (answer,) = chat_app.send(httpx.Request("GET", "http://acme.example/metrics"))
     assert answer.status_code == 200
     samples = (line.rpartition(" ") for line in answer.text.splitlines())
@@ -29,11 +29,11 @@ def queue(name: str, waiting: int, due: int, oldest: float) -> dict[str, float]:
     }
 
 
-def test_what_waits_for_workers(
+def test_queues_of_workers_are_counted(
     chat_app: ChatApp, chat: ChatClient, chat_database: Database, cast: Cast, clock: FrozenClock
 ) -> None:
     now = clock.now()
-    empty = scraped(chat_app, "specd_queue", "specd_mail")
+    empty = samples_of(chat_app, "specd_queue", "specd_mail")
     assert set(empty.values()) == {0.0}
     assert len(empty) == 4 * 3 + 2 + 1
     for later_s in (0, 3600):
@@ -46,7 +46,7 @@ def test_what_waits_for_workers(
     )
     chat_database.run(lambda session: session.add(StaleSearch(message_id=1)))
     clock.advance(seconds=90)
-    assert scraped(chat_app, "specd_queue", "specd_mail") == {
+    assert samples_of(chat_app, "specd_queue", "specd_mail") == {
         **empty,
         **queue("scheduled_messages", 2, 1, 30.0),
         **queue("mail", 2, 2, 90.0),
@@ -54,7 +54,7 @@ def test_what_waits_for_workers(
     }
 
 
-def test_what_a_worker_has_claimed_is_not_due(
+def test_claimed_work_is_not_due(
     chat_app: ChatApp, chat_database: Database, cast: Cast, clock: FrozenClock
 ) -> None:
     mail = outbox.NewMail(to="x@acme.example", subject="Hi", text="Hi")
@@ -76,8 +76,8 @@ def test_what_a_worker_has_claimed_is_not_due(
 
     claim(60)
     clock.advance(seconds=59)
-    mine = {**queue("mail", 1, 0, 0.0)}
-    assert scraped(chat_app, *mine) == mine
+    expected = {**queue("mail", 1, 0, 0.0)}
+    assert samples_of(chat_app, *expected) == expected
     clock.advance(seconds=11)
-    mine = {**queue("mail", 1, 1, 10.0)}
-    assert scraped(chat_app, *mine) == mine, "its worker has died"
+    expected = {**queue("mail", 1, 1, 10.0)}
+    assert samples_of(chat_app, *expected) == expected, "its worker has stopped"

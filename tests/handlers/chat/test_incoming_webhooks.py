@@ -26,13 +26,13 @@ def post(client: ChatClient, payload: Any = PAYLOAD, **query: Any) -> Any:
 
 @pytest.fixture
 def key(chat: ChatClient) -> str:
-    """The key of Hamlet's incoming webhook."""
+    """Return the key of Hamlet's incoming webhook."""
     return str(make(chat, "Herald", bot_type=2)["api_key"])
 
 
 @pytest.fixture
 def denmark(chat_database: Database, cast: Cast) -> int:
-    """A private channel that Hamlet is in, and Othello."""
+    """A private channel of Hamlet and Othello."""
     people = [cast.hamlet, cast.othello]
     return chat_database.run(
         lambda s: make_channel(s, cast, "Denmark", subscribers=people, invite_only=True)
@@ -46,10 +46,10 @@ def newest(client: ChatClient) -> dict[str, Any]:
 
 
 class TestReceiveJson:
-    def test_to_a_channel(
+    def test_sends_to_a_channel(
         self, as_nobody: ChatClient, as_othello: ChatClient, key: str, denmark: int
     ) -> None:
-        """It sends where its owner may, by name or id; nobody is mentioned by what it quotes."""
+        """The bot sends to its owner's channels by name or id, and quoted text mentions no one."""
         for stream in ("denmark", str(denmark)):
             assert post(as_nobody, api_key=key, stream=stream, topic="news") == DONE
             message = newest(as_othello)
@@ -64,25 +64,25 @@ class TestReceiveJson:
         assert post(as_nobody, api_key=key, stream="Denmark") == DONE
         assert newest(as_othello)["subject"] == "JSON"
 
-    def test_to_its_owner(self, as_nobody: ChatClient, chat: ChatClient, key: str) -> None:
+    def test_sends_to_its_owner(self, as_nobody: ChatClient, chat: ChatClient, key: str) -> None:
         assert post(as_nobody, {}, api_key=key) == DONE
         message = newest(chat)
         assert (message["type"], message["content"]) == ("private", "```json\n{}\n```")
 
-    def test_a_large_object(self, as_nobody: ChatClient, chat: ChatClient, key: str) -> None:
+    def test_large_object_is_cut(self, as_nobody: ChatClient, chat: ChatClient, key: str) -> None:
         assert post(as_nobody, {"n": list(range(5000))}, api_key=key) == DONE
         content = newest(chat)["content"]
         assert len(content) == CONTENT_MAX
         assert content.endswith("\n[...]\n```")
 
-    def test_with_a_person_s_key_and_a_generic_bot_s(
+    def test_accepts_keys_of_users_and_generic_bots(
         self, as_nobody: ChatClient, chat: ChatClient, cast: Cast
     ) -> None:
         for who in (cast.hamlet, cast.reminder):
             assert post(as_nobody, api_key=who.key) == DONE
             assert newest(chat)["sender_id"] == who.id
 
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, as_nobody: ChatClient, as_hank: ChatClient, chat: ChatClient, key: str, cast: Cast
     ) -> None:
         def unauthorized(msg: str) -> dict[str, Any]:
@@ -104,12 +104,12 @@ class TestReceiveJson:
 
 
 def as_bot_id(client: ChatClient) -> int:
-    """The id of the newest of the client's bots."""
+    """Return the id of the client's newest bot."""
     return int(client.get("/bots")["bots"][-1]["user_id"])
 
 
 class TestLimits:
-    """Whoever's key is in the address is counted, wherever the request comes from."""
+    """Requests count for the owner of the key in the URL, whatever their address."""
 
     @pytest.fixture
     def limited(self, chat_app_with: Callable[..., ChatApp]) -> ChatClient:
@@ -122,12 +122,12 @@ class TestLimits:
     def bot_key(self, cast: Cast, chat_database: Database, chat: ChatClient) -> str:
         return str(make(chat, "Herald", bot_type=2)["api_key"])
 
-    def test_bot_is_limited_by_itself(self, limited: ChatClient, bot_key: str) -> None:
+    def test_bot_has_a_separate_limit(self, limited: ChatClient, bot_key: str) -> None:
         for _ in range(6):
             assert post(limited, api_key=bot_key) == DONE
         assert post(limited, api_key=bot_key)["code"] == "RATE_LIMIT_HIT"
 
-    def test_wrong_keys_do_not_hold_up_a_right_one(self, limited: ChatClient, bot_key: str) -> None:
+    def test_invalid_keys_do_not_block_a_valid_one(self, limited: ChatClient, bot_key: str) -> None:
         for _ in range(3):
             assert post(limited, api_key="x" * 32)["code"] == "UNAUTHORIZED"
         assert post(limited, api_key="x" * 32)["code"] == "RATE_LIMIT_HIT"
@@ -145,14 +145,14 @@ class TestLimits:
             == "RATE_LIMIT_HIT"
         )
 
-    def test_bots_of_one_owner_share_a_limit(self, limited: ChatClient, chat: ChatClient) -> None:
+    def test_bots_of_an_owner_share_a_limit(self, limited: ChatClient, chat: ChatClient) -> None:
         keys = [str(make(chat, f"Herald{chr(65 + n)}", bot_type=2)["api_key"]) for n in range(6)]
         codes = [post(limited, api_key=key).get("code") for key in keys for _ in range(6)]
         assert codes == [None] * 30 + ["RATE_LIMIT_HIT"] * 6
 
 
-class TestHowPayloadsAreSent:
-    """Senders name other content types than the JSON that they send."""
+class TestContentTypes:
+    """Senders declare other content types than JSON for the JSON that they send."""
 
     TYPES = ("application/json", FORM, f"{FORM}; charset=utf-8", "")
     TEXT = '{"text": "100% & more=less + an é"}'
@@ -173,7 +173,7 @@ class TestHowPayloadsAreSent:
         assert "100% & more=less + an é" in newest(chat)["content"]
 
     @pytest.mark.parametrize("product", ["json", "slack_incoming"])
-    def test_payload_of_a_form_is_read(
+    def test_form_payload_is_read(
         self, as_nobody: ChatClient, chat: ChatClient, key: str, product: str
     ) -> None:
         content = urlencode({"payload": self.TEXT}).encode()
@@ -183,7 +183,7 @@ class TestHowPayloadsAreSent:
 
     @pytest.mark.parametrize("content_type", [FORM, ""])
     @pytest.mark.parametrize("name", REFUSED)
-    def test_anything_else_is_refused(
+    def test_other_payload_is_rejected(
         self, as_nobody: ChatClient, key: str, name: str, content_type: str
     ) -> None:
         content, problem = self.REFUSED[name]
@@ -196,7 +196,7 @@ class TestHowPayloadsAreSent:
         ("payload", "problem"),
         [("[1]", "a dict"), ("text", "valid JSON"), ('{"a":1,"a":2}', "valid JSON")],
     )
-    def test_payload_that_is_not_an_object_is_refused(
+    def test_payload_other_than_an_object_is_rejected(
         self, as_nobody: ChatClient, key: str, payload: str, problem: str
     ) -> None:
         content = urlencode({"payload": payload}).encode()
@@ -204,7 +204,9 @@ class TestHowPayloadsAreSent:
         answer = post_webhook(as_nobody, "slack_incoming", content, headers, api_key=key)
         assert answer["msg"] == f"payload is not {problem}"
 
-    def test_body_of_another_type_is_named(self, as_nobody: ChatClient, key: str) -> None:
+    def test_other_content_type_is_named_in_the_error(
+        self, as_nobody: ChatClient, key: str
+    ) -> None:
         headers = {"Content-Type": "image/png"}
         answer = post_webhook(as_nobody, "json", b"\x89PNG", headers, api_key=key)
         assert answer["msg"].startswith("Malformed request: must be application/json, ")

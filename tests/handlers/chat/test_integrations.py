@@ -1,6 +1,7 @@
-"""Incoming webhooks of other products: `receive_webhook`, and what becomes of their payloads.
+"""Incoming webhooks of other products: `receive_webhook`, and the messages created from payloads.
 
-`webhooks/` has payloads as the products document them, and `webhooks/texts.yaml` their messages.
+`webhooks/` contains payloads from the products' documentation, and `webhooks/texts.yaml` the
+expected messages.
 """
 
 import hmac
@@ -61,13 +62,13 @@ def messages(client: ChatClient, channel: int) -> list[dict[str, Any]]:
 
 
 class TestReceiveWebhook:
-    def test_the_document_lists_all(self) -> None:
+    def test_document_lists_all_integrations(self) -> None:
         operation = specs.load("chat")["paths"]["/external/{integration}"]["post"]
         assert operation["parameters"][0]["schema"]["enum"] == sorted(INTEGRATIONS)
         assert sorted(TEXTS) == sorted(INTEGRATIONS)
 
     @pytest.mark.parametrize("name", sorted(INTEGRATIONS))
-    def test_what_products_document(
+    def test_documented_payloads(
         self, as_nobody: ChatClient, as_othello: ChatClient, key: str, denmark: int, name: str
     ) -> None:
         wanted = []
@@ -94,7 +95,7 @@ class TestReceiveWebhook:
             {"attachments": [{"color": "#ff0000"}]},
         ],
     )
-    def test_payload_with_nothing_to_show_is_rejected(
+    def test_payload_without_content_is_rejected(
         self, as_nobody: ChatClient, as_othello: ChatClient, key: str, denmark: int,
         payload: dict[str, Any],
     ) -> None:  # fmt: skip
@@ -103,7 +104,7 @@ class TestReceiveWebhook:
         assert "has no text, blocks or attachments" in refused["msg"]
         assert messages(as_othello, denmark) == []
 
-    def test_to_the_owner(self, as_nobody: ChatClient, chat: ChatClient, key: str) -> None:
+    def test_sends_to_the_owner(self, as_nobody: ChatClient, chat: ChatClient, key: str) -> None:
         assert post(as_nobody, "slack_incoming", {"text": "*Loud*"}, api_key=key) == DONE
         narrow = json.dumps([{"operator": "is", "operand": "dm"}])
         query = {"anchor": "newest", "num_before": 1, "num_after": 0, "narrow": narrow}
@@ -111,10 +112,10 @@ class TestReceiveWebhook:
             "<p><strong>Loud</strong></p>"
         )
 
-    def test_topic_of_the_address(
+    def test_topic_in_the_url(
         self, as_nobody: ChatClient, as_othello: ChatClient, key: str, denmark: int
     ) -> None:
-        """Texts then have the titles that their topics would have."""
+        """The texts then contain the titles that are otherwise the topics."""
         case = next(case for case in CASES["github"] if case["name"] == "an opened issue")
         query = {"api_key": key, "stream": denmark, "topic": "news"}
         assert post(as_nobody, "github", case["payload"], {"X-GitHub-Event": "issues"}, **query)
@@ -122,7 +123,7 @@ class TestReceiveWebhook:
         assert message["subject"] == "news"
         assert "issue &#35;1 Spelling error in the README file" in message["content"]
 
-    def test_chosen_events(
+    def test_selected_events(
         self, as_nobody: ChatClient, as_othello: ChatClient, key: str, denmark: int
     ) -> None:
         sent = 0
@@ -153,7 +154,7 @@ class TestReceiveWebhook:
     def test_signatures(
         self, as_nobody: ChatClient, as_othello: ChatClient, key: str, denmark: int
     ) -> None:
-        """A secret in the address makes the product's signature a condition."""
+        """If the URL contains a secret, the product's signature is required."""
         body = json.dumps(PING).encode()
         digest = hmac.new(SECRET.encode(), body, "sha256").hexdigest()
         query = {"api_key": key, "stream": denmark, "webhook_secret": SECRET}
@@ -175,7 +176,7 @@ class TestReceiveWebhook:
         assert post(as_nobody, "grafana", {"alerts": []}, api_key=key) == DONE
 
     @pytest.mark.reaches("IDEMPOTENCY_KEY_REUSED")
-    def test_a_repeated_delivery(
+    def test_repeated_delivery_is_ignored(
         self, as_nobody: ChatClient, as_othello: ChatClient, key: str, denmark: int
     ) -> None:
         headers = {"X-GitHub-Event": "ping", "X-GitHub-Delivery": "72d3162e-cc78-11e3-81ab"}
@@ -187,7 +188,7 @@ class TestReceiveWebhook:
         assert answer["code"] == "IDEMPOTENCY_KEY_REUSED"
 
     @pytest.mark.reaches("MISSING_HTTP_EVENT_HEADER")
-    def test_what_is_refused(self, as_nobody: ChatClient, key: str) -> None:
+    def test_rejects_invalid_requests(self, as_nobody: ChatClient, key: str) -> None:
         answer = post(as_nobody, "github", PING, api_key=key)
         assert answer == {
             **bad("Missing the HTTP event header 'X-GitHub-Event'", "MISSING_HTTP_EVENT_HEADER"),
@@ -204,10 +205,10 @@ class TestReceiveWebhook:
         answer = post(as_nobody, "slack_incoming", {"text": "x"}, api_key=key, stream="Norway")
         assert answer["code"] == "STREAM_DOES_NOT_EXIST"
 
-    def test_huge_ones(
+    def test_large_payloads_are_limited(
         self, as_nobody: ChatClient, as_othello: ChatClient, key: str, denmark: int
     ) -> None:
-        """The number and the length of the messages are bounded, and the time of a text."""
+        """The number and length of messages are limited, and so is the time for a text."""
         alerts = [
             {"status": "firing", "labels": {"instance": str(n), "x": "y" * 900}} for n in range(900)
         ]
@@ -220,7 +221,7 @@ class TestReceiveWebhook:
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the paths of the texts and the other plain values of a payload."""
+    """Yield the paths of all scalar values in a payload."""
     if isinstance(value, dict | list):
         for name, item in value.items() if isinstance(value, dict) else enumerate(value):
             yield from leaves(item, (*path, name))
@@ -244,9 +245,9 @@ def read(name: str, case: dict[str, Any], payload: Any, has_topic: bool = True) 
 class TestHostilePayloads:
     @pytest.mark.parametrize("part", [3, in_all(1)])
     @pytest.mark.parametrize("name", sorted(INTEGRATIONS))
-    def test_no_text_is_loud_or_markup(self, name: str, part: int) -> None:
-        """Every value of every payload, replaced by texts that contain markup: by each third of
-        them in turn, or by all.
+    def test_no_text_mentions_or_is_markup(self, name: str, part: int) -> None:
+        """Every value of every payload is replaced by each third of the hostile texts in turn, or
+        by all of them.
         """
         tried = 0
         rendered = cache(lambda content: render(content, NAMES))  # most fields are not shown
@@ -276,8 +277,8 @@ class TestHostilePayloads:
                             assert EVIL not in hosts, (path, evil)
         assert tried * part > 2_000
 
-    def test_what_slack_would_not_show_as_markup(self) -> None:
-        """Slack makes links of addresses, and has signs for bold and quotes; nothing else."""
+    def test_slack_text_is_escaped_unless_slack_treats_it_as_markup(self) -> None:
+        """Slack links URLs and has signs for bold text and quotes, but no other markup."""
         written = {"https://evil.example/login", "![x](https://evil.example/x.png)"}
         for evil in PAYLOADS:
             (each,) = read("slack_incoming", {}, {"text": f"Hear {evil} now"})
@@ -300,7 +301,7 @@ class TestHostilePayloads:
 
     @pytest.mark.parametrize("name", sorted(INTEGRATIONS))
     def test_values_of_other_types(self, name: str) -> None:
-        """They are refused, or have no effect; nothing else is raised."""
+        """They are rejected or ignored, and raise no other error."""
         refused = 0
         for case in CASES[name]:
             paths = list(leaves(case["payload"]))

@@ -31,7 +31,9 @@ NOTHING_TO_JOIN = {
 }  # fmt: skip
 
 
-def failed(msg: str, *errors: list[Any], sent: bool = False, limit: bool = False) -> dict[str, Any]:
+def failure(
+    msg: str, *errors: list[Any], sent: bool = False, limit: bool = False
+) -> dict[str, Any]:
     return {
         **bad(msg), "code": "INVITATION_FAILED", "errors": list(errors), "sent_invitations": sent,
         "license_limit_reached": False, "daily_limit_reached": limit,
@@ -61,7 +63,7 @@ def invites(client: ChatClient) -> list[dict[str, Any]]:
 
 
 def make_link(client: ChatClient, **form: Any) -> str:
-    """The token."""
+    """Create an invitation link and return its token."""
     answer = client.post("/invites/multiuse", **form)
     assert answer == {**DONE, "invite_link": answer["invite_link"]}
     assert answer["invite_link"].startswith(LINK)
@@ -73,18 +75,18 @@ def accept(client: ChatClient, token: str, name: str = "Rosencrantz", **form: An
     return client.acting_as(None).post(f"/accounts/join/{token}", **form)
 
 
-def told(place: Place) -> list[str]:
+def event_types(place: Place) -> list[str]:
     return [event["type"] for event in place.read()]
 
 
-def audited(database: Database) -> list[str]:
+def audit_entries(database: Database) -> list[str]:
     with database.reading() as reader:
         kinds = select(AuditLog.kind).where(AuditLog.kind.like("invitation%"))
         return list(reader.execute(kinds.order_by(AuditLog.id)).scalars())
 
 
-def refuse_outsiders(client: ChatClient, cast: Cast, method: str, path: str, **form: Any) -> None:
-    """Nobody, guests and bots."""
+def reject_outsiders(client: ChatClient, cast: Cast, method: str, path: str, **form: Any) -> None:
+    """Check that missing credentials, guests and bots are rejected."""
     assert client.acting_as(None).request(method, path, form).status_code == 401
     assert client.acting_as(cast.polonius).call(method, path, form) == NO_GUESTS
     assert client.acting_as(cast.reminder).call(method, path, form) == NO_BOTS
@@ -95,7 +97,7 @@ class TestSendInvitations:
         self, chat: ChatClient, as_cordelia: ChatClient, as_othello: ChatClient, cast: Cast,
         queues: Queues, clock: FrozenClock, chat_database: Database,
     ) -> None:  # fmt: skip
-        mine, theirs, others = (queues.open(c) for c in (chat, as_cordelia, as_othello))
+        own_queue, owner_queue, others = (queues.open(c) for c in (chat, as_cordelia, as_othello))
         emails = f" {FRIEND.upper()} ,Guil <guil@acme.example>\n\n"
         assert invite(chat, emails) == DONE
         now = int(clock.now().timestamp())
@@ -109,8 +111,8 @@ class TestSendInvitations:
             {**about, "id": first["id"], "email": "ROSENCRANTZ@ACME.EXAMPLE"},
             {**about, "id": second["id"], "email": "guil@acme.example"},
         ]
-        assert told(mine) == told(theirs) == ["invites_changed"]
-        assert told(others) == []
+        assert event_types(own_queue) == event_types(owner_queue) == ["invites_changed"]
+        assert event_types(others) == []
         written = mails(chat_database)
         assert [to for to, _, _ in written] == ["ROSENCRANTZ@ACME.EXAMPLE", "guil@acme.example"]
         until = f"{clock.now() + timedelta(days=10):%Y-%m-%d %H:%M}"
@@ -123,9 +125,9 @@ class TestSendInvitations:
         with chat_database.reading() as reader:
             rows = reader.execute(select(Invitation.token_sha256, Invitation.sealed_token)).all()
         assert not [row for row in rows if token_of(chat_database) in str(row)]
-        assert audited(chat_database) == ["invitations_sent"]
+        assert audit_entries(chat_database) == ["invitations_sent"]
 
-    def test_another_one_ends_the_first(
+    def test_new_invitation_replaces_pending_one(
         self, chat: ChatClient, as_othello: ChatClient, chat_database: Database
     ) -> None:
         invite(chat)
@@ -138,7 +140,7 @@ class TestSendInvitations:
         assert len(invites(as_othello)) == 1
 
     @pytest.mark.reaches("INVITATION_FAILED")
-    def test_whom_it_does_not_invite(
+    def test_reports_addresses_that_are_not_invited(
         self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         has, gone = cast.othello.email, cast.ophelia.email
@@ -149,28 +151,28 @@ class TestSendInvitations:
             "invitation. We did send invitations to everyone else!"
         )
         nobody = "We weren't able to invite anyone."
-        assert invite(chat, f"{has.upper()},{gone}") == failed(
+        assert invite(chat, f"{has.upper()},{gone}") == failure(
             nobody, skipped, [has.upper(), *known[1:]]
         )
         assert invites(chat) == []
-        assert invite(chat, f"{has},{FRIEND}") == failed(some, known, sent=True)
+        assert invite(chat, f"{has},{FRIEND}") == failure(some, known, sent=True)
         assert [each["email"] for each in invites(chat)] == [FRIEND]
         as_cordelia.patch("/realm", emails_restricted_to_domains=True)
         as_cordelia.post("/realm/domains", domain="acme.example", allow_subdomains=False)
         wrong = "Some emails did not validate, so we didn't send any invitations."
-        assert invite(chat, "x, a@b.example, a+b@acme.example, c@acme.example") == failed(
+        assert invite(chat, "x, a@b.example, a+b@acme.example, c@acme.example") == failure(
             wrong, ["x", "Invalid address.", False], ["a@b.example", "Outside your domain.", False],
             ["a+b@acme.example",
              "Email addresses containing + are not allowed in this organization.", False],
         )  # fmt: skip
         as_cordelia.patch("/realm", emails_restricted_to_domains=False)
-        assert invite(chat, "a@mailinator.com") == failed(
+        assert invite(chat, "a@mailinator.com") == failure(
             wrong, ["a@mailinator.com", "Please use your real email address.", False]
         )
         assert invite(chat, " , \n") == bad("You must specify at least one email address.")
         assert len(invites(chat)) == 1
 
-    def test_many_addresses_need_no_more_statements_than_one(
+    def test_number_of_statements_does_not_grow_with_addresses(
         self, chat: ChatClient, as_cordelia: ChatClient, chat_database: Database
     ) -> None:
         as_cordelia.patch("/realm", emails_restricted_to_domains=True)
@@ -193,7 +195,7 @@ class TestSendInvitations:
         outside = ["e@x.b.example", "Outside your domain.", False]
         assert invite(chat, f"{FRIEND},{outside[0]}")["errors"] == [outside]
 
-    def test_an_address_that_one_may_not_see_is_like_any(
+    def test_hidden_address_is_not_revealed(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         change_user(chat_database, cast.othello.id, email_address_visibility=4)
@@ -204,11 +206,11 @@ class TestSendInvitations:
         assert "exists already" in text
         assert LINK not in text
 
-    def test_who_may(
+    def test_allowed_roles(
         self, chat: ChatClient, as_iago: ChatClient, as_cordelia: ChatClient,
         as_othello: ChatClient, cast: Cast,
     ) -> None:  # fmt: skip
-        refuse_outsiders(chat, cast, "POST", "/invites", invitee_emails=FRIEND, stream_ids=[])
+        reject_outsiders(chat, cast, "POST", "/invites", invitee_emails=FRIEND, stream_ids=[])
         for client, role, answer in (
             (chat, 300, ADMINISTRATOR), (chat, 200, ADMINISTRATOR), (chat, 100, OWNER),
             (as_iago, 100, OWNER), (chat, 600, DONE), (as_iago, 200, DONE), (as_iago, 300, DONE),
@@ -222,7 +224,7 @@ class TestSendInvitations:
         assert invite(chat) == invite(as_cordelia) == FORBIDDEN
         assert invite(as_othello) == DONE
 
-    def test_into_what_one_could_add_others_to(
+    def test_invites_only_to_manageable_channels(
         self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         public, closed, cellar, old = chat_database.run(
@@ -237,29 +239,29 @@ class TestSendInvitations:
             ]
         )  # fmt: skip
         form = {"name": "choir", "description": "", "members": []}
-        theirs = as_cordelia.post("/user_groups/create", **form)["group_id"]
+        owner_group = as_cordelia.post("/user_groups/create", **form)["group_id"]
         assert invite(chat, stream_ids=[public, closed]) == DONE
         for channel in (cellar, old, 999999):
             refusal = bad(f"Invalid channel ID {channel}. No invites were sent.")
             assert invite(chat, stream_ids=[public, channel]) == refusal
-        assert invite(chat, group_ids=[theirs]) == FORBIDDEN
+        assert invite(chat, group_ids=[owner_group]) == FORBIDDEN
         assert invite(chat, group_ids=[ids_of(chat)["role:members"]]) == FORBIDDEN
         assert invite(chat, group_ids=[999999]) == bad("Invalid user group")
-        as_cordelia.post(f"/user_groups/{theirs}/deactivate")
-        assert invite(as_cordelia, group_ids=[theirs]) == bad("User group is deactivated.")
+        as_cordelia.post(f"/user_groups/{owner_group}/deactivate")
+        assert invite(as_cordelia, group_ids=[owner_group]) == bad("User group is deactivated.")
         nobody = ids_of(chat)["role:nobody"]
         as_cordelia.patch("/realm", can_add_subscribers_group=nobody)
         refusal = bad("You do not have permission to subscribe other users to channels.")
         assert invite(chat, stream_ids=[public]) == refusal
 
-    def test_a_day_has_a_limit(
+    def test_number_per_day_is_limited(
         self, chat: ChatClient, as_othello: ChatClient, chat_app: ChatApp, clock: FrozenClock
     ) -> None:
         object.__setattr__(chat_app.settings, "rate_limits", True)
         try:
             many = ",".join(f"n{number}@acme.example" for number in range(PER_USER))
             assert invite(chat, many) == DONE
-            limit = failed(
+            limit = failure(
                 "To protect users, the number of invitations a day is limited. The limit is "
                 "reached, so no invitations were sent.",
                 limit=True,
@@ -275,7 +277,7 @@ class TestSendInvitations:
 
 
 class TestListInvitations:
-    def test_one_s_own_or_all(
+    def test_lists_own_invitations_or_all(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, as_hank: ChatClient,
         cast: Cast, clock: FrozenClock,
     ) -> None:  # fmt: skip
@@ -295,22 +297,22 @@ class TestListInvitations:
         clock.advance(seconds=60)
         assert invites(chat) == []
         assert invites(as_iago) == [othellos, link]
-        refuse_outsiders(chat, cast, "GET", "/invites")
+        reject_outsiders(chat, cast, "GET", "/invites")
 
 
 class TestCreateInvitationLink:
-    def test_for_those_the_organization_lets(
+    def test_requires_permission(
         self, chat: ChatClient, as_iago: ChatClient, as_cordelia: ChatClient, cast: Cast,
         queues: Queues, chat_database: Database,
     ) -> None:  # fmt: skip
         place = queues.open(as_cordelia)
-        refuse_outsiders(chat, cast, "POST", "/invites/multiuse")
+        reject_outsiders(chat, cast, "POST", "/invites/multiuse")
         assert chat.post("/invites/multiuse") == FORBIDDEN
         token = make_link(as_iago)
         with chat_database.reading() as reader:
             assert token not in str(reader.execute(select(Invitation.__table__)).all())
-        assert told(place) == ["invites_changed"]
-        assert audited(chat_database) == ["invitation_link_created"]
+        assert event_types(place) == ["invites_changed"]
+        assert audit_entries(chat_database) == ["invitation_link_created"]
         assert as_iago.post("/invites/multiuse", invite_as=100) == OWNER
         members = ids_of(chat)["role:members"]
         assert as_cordelia.patch("/realm", create_multiuse_invite_group=members) == DONE
@@ -321,7 +323,7 @@ class TestCreateInvitationLink:
 
 
 class TestEditInvitationLink:
-    def test_what_is_absent_stays(
+    def test_omitted_values_are_unchanged(
         self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast, queues: Queues,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -343,9 +345,9 @@ class TestEditInvitationLink:
             wanted = {shown_as.get(name, name): value for name, value in change.items()}
             [after] = invites(as_cordelia)
             assert after == {**before, **wanted}
-            assert told(place) == ["invites_changed"]
+            assert event_types(place) == ["invites_changed"]
             before = after
-        assert audited(chat_database)[1:] == ["invitation_link_edited"] * len(changes)
+        assert audit_entries(chat_database)[1:] == ["invitation_link_edited"] * len(changes)
         asked = chat.acting_as(None).post(f"/accounts/join/{token}", email=FRIEND)
         assert asked["result"] == "success"
         accept(chat, token_of(chat_database))
@@ -353,21 +355,21 @@ class TestEditInvitationLink:
             joined = select(User.role).where(User.delivery_email == FRIEND)
             assert reader.execute(joined).scalar_one() == 400
 
-    def test_as_whoever_may_create_and_revoke_it(
+    def test_requires_permission_to_create_and_revoke(
         self, chat: ChatClient, as_iago: ChatClient, as_cordelia: ChatClient, as_hank: ChatClient,
         cast: Cast, chat_database: Database,
     ) -> None:  # fmt: skip
         make_link(as_iago)
         [link] = invites(as_iago)
         path = f"/invites/multiuse/{link['id']}"
-        refuse_outsiders(chat, cast, "PATCH", path)
+        reject_outsiders(chat, cast, "PATCH", path)
         assert chat.patch(path) == FORBIDDEN
         members = ids_of(chat)["role:members"]
         assert as_cordelia.patch("/realm", create_multiuse_invite_group=members) == DONE
         assert chat.patch(path) == as_iago.patch("/invites/multiuse/999999") == ABSENT
         assert as_hank.patch(path) in (ABSENT, FORBIDDEN)
         assert as_iago.patch(path, invite_as=100) == OWNER
-        # An administrator cannot invite owners, so this link would lead nowhere.
+        # An administrator cannot invite owners, so the link would become invalid.
         assert as_cordelia.patch(path, invite_as=100) == FORBIDDEN
         refusal = bad("Invalid channel ID 999999. No invites were sent.")
         assert as_cordelia.patch(path, stream_ids=[999999], invite_as=600) == refusal
@@ -379,11 +381,11 @@ class TestEditInvitationLink:
         make_link(as_cordelia, invite_as=100)
         owners = next(each for each in invites(as_cordelia) if each["invited_as"] == 100)
         assert as_iago.patch(f"/invites/multiuse/{owners['id']}", invite_as=600) == OWNER
-        assert audited(chat_database).count("invitation_link_edited") == 1
+        assert audit_entries(chat_database).count("invitation_link_edited") == 1
 
 
 class TestRevokeInvitation:
-    def test_of_one_s_own_or_as_an_administrator(
+    def test_requires_author_or_administrator(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient,
         as_cordelia: ChatClient, as_hank: ChatClient, cast: Cast, queues: Queues,
         chat_database: Database,
@@ -395,14 +397,14 @@ class TestRevokeInvitation:
         for client in (as_othello, as_hank):
             assert client.delete(path) == ABSENT
         assert as_cordelia.delete(path.replace("/invites", "/invites/multiuse")) == ABSENT
-        refuse_outsiders(chat, cast, "DELETE", path)
+        reject_outsiders(chat, cast, "DELETE", path)
         assert chat.delete(path) == DONE
-        assert told(place) == ["invites_changed"]
+        assert event_types(place) == ["invites_changed"]
         assert chat.delete(path) == chat.delete("/invites/999999") == ABSENT
         assert accept(chat, token) == NO_TOKEN
         invite(chat)
         assert as_iago.delete(f"/invites/{invites(chat)[0]['id']}") == DONE
-        assert told(place) == ["invites_changed"] * 2
+        assert event_types(place) == ["invites_changed"] * 2
         invite(as_cordelia, invite_as=100)
         path = f"/invites/{invites(as_cordelia)[0]['id']}"
         assert as_iago.delete(path) == OWNER
@@ -410,7 +412,7 @@ class TestRevokeInvitation:
 
 
 class TestRevokeInvitationLink:
-    def test_ends_what_it_has_led_to(
+    def test_revokes_invitations_from_the_link(
         self, chat: ChatClient, as_iago: ChatClient, as_cordelia: ChatClient, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -419,16 +421,16 @@ class TestRevokeInvitationLink:
         asked = chat.acting_as(None).post(f"/accounts/join/{token}", email=FRIEND)
         assert asked["result"] == "success"
         own = token_of(chat_database)
-        refuse_outsiders(chat, cast, "DELETE", path)
+        reject_outsiders(chat, cast, "DELETE", path)
         assert chat.delete(path) == ABSENT
         assert as_cordelia.delete(path.replace("/multiuse", "")) == ABSENT
         assert as_cordelia.delete(path) == DONE
         assert as_cordelia.delete(path) == ABSENT
         assert accept(chat, own) == NO_TOKEN
         assert chat.acting_as(None).get(f"/accounts/join/{token}") == NO_TOKEN
-        assert audited(chat_database)[-1] == "invitation_revoked"
+        assert audit_entries(chat_database)[-1] == "invitation_revoked"
 
-    def test_invites_only_addresses_of_the_organization(
+    def test_rejects_addresses_outside_the_allowed_domains(
         self, chat: ChatClient, as_iago: ChatClient, as_cordelia: ChatClient,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -440,14 +442,14 @@ class TestRevokeInvitationLink:
 
 
 class TestResendInvitation:
-    def test_another_link(
+    def test_sends_a_new_link(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, cast: Cast,
         chat_database: Database, clock: FrozenClock,
     ) -> None:  # fmt: skip
         invite(chat)
         first, before = token_of(chat_database), invites(chat)
         path = f"/invites/{before[0]['id']}/resend"
-        refuse_outsiders(chat, cast, "POST", path)
+        reject_outsiders(chat, cast, "POST", path)
         assert as_othello.post(path) == chat.post("/invites/999999/resend") == ABSENT
         clock.advance(seconds=60)
         for client in (chat, as_iago):
@@ -461,7 +463,7 @@ class TestResendInvitation:
 
 
 class TestGetInvitation:
-    def test_shows_it(
+    def test_returns_the_invitation(
         self, chat: ChatClient, as_nobody: ChatClient, as_iago: ChatClient, as_hank: ChatClient,
         chat_database: Database, clock: FrozenClock,
     ) -> None:  # fmt: skip
@@ -491,7 +493,7 @@ class TestGetInvitation:
         clock.advance(seconds=1)
         assert as_nobody.get(path) == as_nobody.get(f"/accounts/join/{link}") == NO_TOKEN
 
-    def test_names_are_text(
+    def test_names_are_escaped(
         self, chat: ChatClient, as_nobody: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         change_user(chat_database, cast.hamlet.id, full_name="<b>Hamlet</b>")
@@ -503,11 +505,11 @@ class TestGetInvitation:
 
 
 class TestAcceptInvitation:
-    def test_makes_the_account(
+    def test_creates_the_account(
         self, chat: ChatClient, as_cordelia: ChatClient, as_othello: ChatClient, cast: Cast,
         queues: Queues, chat_database: Database,
     ) -> None:  # fmt: skip
-        """With the role, and in the channels and groups, that were promised."""
+        """With the role, channels and groups of the invitation."""
         square, stage = chat_database.run(
             lambda s: [make_channel(s, cast, n, subscribers=[cast.hamlet]) for n in ("sq", "st")]
         )
@@ -520,7 +522,7 @@ class TestAcceptInvitation:
         assert invite(chat, **promised) == DONE
         assert invite(as_othello) == DONE
         chat.post(f"/user_groups/{gone}/deactivate")
-        mine, theirs = queues.open(chat), queues.open(as_cordelia)
+        own_queue, owner_queue = queues.open(chat), queues.open(as_cordelia)
         token = next(text.partition(LINK)[2].split()[0] for _, _, text in mails(chat_database))
         assert accept(chat, token) == {**DONE, "email": FRIEND, "is_joined": True}
         with chat_database.reading() as reader:
@@ -545,16 +547,16 @@ class TestAcceptInvitation:
         assert "welcome" in notices[0]
         who = f"@_**Rosencrantz|{user.id}**"
         assert notices[1:] == [f"{who} has accepted your invitation to join the organization."]
-        heard = mine.read()
+        heard = own_queue.read()
         assert {"realm_user", "user_group", "subscription", "message", "invites_changed"} <= {
             event["type"] for event in heard
         }
-        assert told(theirs).count("invites_changed") == 1
+        assert event_types(owner_queue).count("invites_changed") == 1
         assert invites(chat) == invites(as_othello) == []
         key = chat.acting_as(None).post("/fetch_api_key", username=FRIEND, password=PASSWORD)
         assert key["user_id"] == user.id
         assert accept(chat, token) == NO_TOKEN
-        assert audited(chat_database)[-1] == "invitation_accepted"
+        assert audit_entries(chat_database)[-1] == "invitation_accepted"
 
     def test_default_channels_and_guests(
         self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast, chat_database: Database
@@ -583,7 +585,7 @@ class TestAcceptInvitation:
         joined = {name for name, user_id in new.items() if user_id in subscribers}
         assert joined == {"two Player", "three Player"}
 
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_cordelia: ChatClient, as_nobody: ChatClient, as_hank: ChatClient,
         cast: Cast, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -628,7 +630,7 @@ class TestAcceptInvitation:
         answers = DOCUMENT["paths"]["/accounts/join/{token}"]["post"]["responses"]["200"]["content"]
         assert done.text == answers["text/html"]["examples"]["page"]["value"]
 
-    def test_is_open_when_others_may_invite_by_then(
+    def test_invitation_stays_valid_if_the_author_loses_permission(
         self,
         chat: ChatClient,
         as_iago: ChatClient,
@@ -647,7 +649,7 @@ class TestAcceptInvitation:
         asked = as_nobody.post(f"/accounts/join/{link}", email="second@acme.example")
         assert asked["result"] == "success"
 
-    def test_a_link_sends_an_invitation(
+    def test_link_sends_an_invitation(
         self, chat: ChatClient, as_iago: ChatClient, as_nobody: ChatClient, cast: Cast,
         chat_database: Database, clock: FrozenClock, chat_app: ChatApp,
     ) -> None:  # fmt: skip
@@ -663,7 +665,7 @@ class TestAcceptInvitation:
         for _ in range(2):
             assert as_nobody.post(path, email=FRIEND) == asked
             tokens.append(token_of(chat_database))
-        assert len(invites(as_iago)) == 1, "who asked is in no list"
+        assert len(invites(as_iago)) == 1, "the invitation from the link is not listed"
         assert accept(chat, tokens[0]) == NO_TOKEN
         page = as_nobody.request(
             "POST", path, {"email": "second@acme.example"}, headers={"Accept": "text/html"}

@@ -1,4 +1,4 @@
-"""POST /jwt/fetch_api_key, of the tag sign_in, and how an operator sets it up."""
+"""POST /jwt/fetch_api_key, of the tag sign_in, and its configuration by an operator."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -50,7 +50,7 @@ def configure(database: Database, realm_id: int, clock: FrozenClock, **settings:
 
 
 def everything_in(database: Database) -> str:
-    """Every value of every table, as a dump would show it."""
+    """Return every value of every table, as in a dump."""
     with database.reading() as reader:
         tables: Mapping[Any, Any] = inspect(reader).get_table_names()  # type: ignore[assignment]
         return "\n".join(
@@ -60,7 +60,7 @@ def everything_in(database: Database) -> str:
 
 @pytest.mark.usefixtures("configured")
 class TestJwtFetchApiKey:
-    def test_tells_the_key(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_returns_the_key(self, as_nobody: ChatClient, cast: Cast) -> None:
         for email in (cast.hamlet.email, " HAMLET@Acme.example "):
             assert as_nobody.post(PATH, token=token_of(email)) == {
                 "result": "success",
@@ -69,7 +69,7 @@ class TestJwtFetchApiKey:
                 "email": cast.hamlet.email,
             }
 
-    def test_adds_the_user(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_returns_the_user_if_requested(self, as_nobody: ChatClient, cast: Cast) -> None:
         for member in (cast.hamlet, cast.polonius, cast.reminder):
             told = as_nobody.post(PATH, token=token_of(member.email), include_profile=True)
             assert told["api_key"] == member.key
@@ -78,7 +78,7 @@ class TestJwtFetchApiKey:
             assert told["user"]["avatar_url"].startswith("https://")
             assert "profile_data" not in told["user"]
 
-    def test_honours_times_to_the_second(
+    def test_times_are_checked_to_the_second(
         self, as_nobody: ChatClient, cast: Cast, clock: FrozenClock
     ) -> None:
         now = int(clock.now().timestamp())
@@ -89,7 +89,7 @@ class TestJwtFetchApiKey:
             clock.advance(seconds=1)
         assert told == ["error", "success", "success", "error"]
 
-    def test_wants_a_token_with_an_email(self, as_nobody: ChatClient) -> None:
+    def test_requires_a_token_with_an_email(self, as_nobody: ChatClient) -> None:
         missing = "No JSON web token passed in request"
         no_email = "No email specified in JSON web token claims"
         for form, msg in (
@@ -101,11 +101,11 @@ class TestJwtFetchApiKey:
         ):
             assert as_nobody.post(PATH, **form)["msg"] == msg
 
-    def test_fails_for_who_is_not_there(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_unknown_user_is_rejected(self, as_nobody: ChatClient, cast: Cast) -> None:
         for email in ("", "nobody@acme.example", cast.hank.email, "notification-bot@acme.example"):
             assert refused(as_nobody, PATH, token=token_of(email)) == FAILED
 
-    def test_fails_for_those_who_left(
+    def test_deactivated_user_is_rejected(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         form = {"token": token_of(cast.ophelia.email)}
@@ -113,15 +113,15 @@ class TestJwtFetchApiKey:
         deactivate_realm(chat_database, cast.realm_id)
         assert refused(as_nobody, PATH, **form) == REALM_DEACTIVATED
 
-    def test_is_of_one_organization(self, as_nobody: ChatClient, cast: Cast) -> None:
-        """Acme's key opens nothing at Globex, where such sign-in is off; elsewhere is nothing."""
+    def test_key_is_valid_for_one_organization(self, as_nobody: ChatClient, cast: Cast) -> None:
+        """Acme's key is invalid at Globex, which has no such sign-in, and at unknown hosts."""
         form = {"token": token_of(cast.hank.email)}
         there = as_nobody.request("POST", PATH, form, host="globex.example")
         assert there.json()["msg"] == "JWT authentication is not enabled for this organization"
         response = as_nobody.request("POST", PATH, form, host="elsewhere.example")
         assert (response.status_code, response.json()) == (404, NOWHERE)
 
-    def test_long_token_is_refused_before_it_is_parsed(
+    def test_long_token_is_rejected_before_it_is_parsed(
         self, as_nobody: ChatClient, cast: Cast
     ) -> None:
         limit = "token is too long (limit: 8192 characters)"
@@ -133,7 +133,7 @@ class TestJwtFetchApiKey:
         with cpu_at_most(1):
             assert as_nobody.post(PATH, token=token)["msg"] == limit
 
-    def test_replaces_a_key_made_under_an_earlier_secret(
+    def test_key_of_an_earlier_secret_is_replaced(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         other = update(User).where(User.id == cast.hamlet.id).values(api_key_sha256="0" * 64)
@@ -141,14 +141,14 @@ class TestJwtFetchApiKey:
         as_nobody.post(PATH, token=token_of(cast.hamlet.email))
         assert as_nobody.acting_as(cast.hamlet).get("/users/me")["result"] == "success"
 
-    def test_needs_no_good_credentials(self, chat: ChatClient, cast: Cast) -> None:
+    def test_credentials_are_ignored(self, chat: ChatClient, cast: Cast) -> None:
         headers = {"Authorization": "Basic nonsense"}
         answer = chat.request("POST", PATH, {"token": "x.y.z"}, headers=headers)
         assert answer.json() == BAD
 
 
 class TestConfiguration:
-    def test_is_off_until_it_is_on_and_when_it_is_ended(
+    def test_sign_in_is_disabled_before_and_after_its_configuration(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database, clock: FrozenClock
     ) -> None:
         off = bad("JWT authentication is not enabled for this organization")
@@ -176,7 +176,7 @@ class TestConfiguration:
         configure(chat_database, cast.realm_id, clock, jwt_key="")
         assert as_nobody.post(PATH, **form) == off
 
-    def test_is_refused_whole(
+    def test_invalid_configuration_is_rejected_completely(
         self, cast: Cast, chat_database: Database, clock: FrozenClock
     ) -> None:
         for settings, problem in (
@@ -204,7 +204,7 @@ class TestConfiguration:
                 configure(chat_database, cast.realm_id, clock, **settings)
         assert "jwt" not in everything_in(chat_database)
 
-    def test_keeps_the_key_to_itself(
+    def test_key_is_never_shown(
         self,
         as_cordelia: ChatClient,
         cast: Cast,

@@ -1,4 +1,4 @@
-"""API keys that end: POST /users/me/api_key/regenerate, reactivation, the operator's commands."""
+"""Revocation of API keys: POST /users/me/api_key/regenerate, reactivation, operator commands."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def with_key(client: ChatClient, member: Member, key: str) -> ChatClient:
 
 
 class TestRegenerateOwnApiKey:
-    def test_the_new_one_holds_and_the_old_one_ends(
+    def test_new_key_replaces_the_old_one(
         self, chat: ChatClient, as_othello: ChatClient, as_nobody: ChatClient, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -48,7 +48,7 @@ class TestRegenerateOwnApiKey:
         assert audited(chat_database, "user_api_key_renewed") == [(hamlet.id, hamlet.id, {})]
         assert key not in str(events_of(chat_database))
 
-    def test_ends_what_hung_on_it(
+    def test_ends_dependent_credentials(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         device = chat.post("/register_client_device")["device_id"]
@@ -60,15 +60,15 @@ class TestRegenerateOwnApiKey:
         assert rows(chat_database, EmailChange) == 0
         assert list(as_othello.get("/users/me/devices")["devices"]) == [str(others)]
 
-    def test_is_not_for_bots(self, as_reminder: ChatClient, as_nobody: ChatClient) -> None:
+    def test_rejects_bots(self, as_reminder: ChatClient, as_nobody: ChatClient) -> None:
         assert as_reminder.post(PATH)["msg"] == "This endpoint does not accept bot requests."
         assert as_reminder.get("/users/me")["result"] == "success"
         assert as_nobody.post(PATH)["code"] == "UNAUTHORIZED"
 
 
-class TestAtOnce:
-    def test_two_at_once_leave_one_key(self, chat: ChatClient, cast: Cast) -> None:
-        """The second is refused, or waits for the first in vain."""
+class TestConcurrentRenewal:
+    def test_two_concurrent_renewals_leave_one_key(self, chat: ChatClient, cast: Cast) -> None:
+        """The second request is rejected, or waits for the first and then fails."""
         answers = [r.json() for r in chat.at_once(*(chat.build("POST", PATH) for _ in range(2)))]
         good = [answer["api_key"] for answer in answers if answer["result"] == "success"]
         assert len(good) == 1
@@ -77,7 +77,7 @@ class TestAtOnce:
 
 class TestReactivation:
     @pytest.mark.parametrize("who", ["hamlet", "reminder"])
-    def test_brings_another_key(
+    def test_reactivated_user_has_a_new_key(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database, who: str
     ) -> None:
         member: Member = getattr(cast, who)
@@ -87,11 +87,11 @@ class TestReactivation:
         assert audited(chat_database, "user_api_key_renewed") == [(cast.iago.id, member.id, {})]
         key = user_row(chat_database, member.id).api_key_sha256
         assert as_iago.post(f"/users/{member.id}/reactivate") == DONE
-        assert user_row(chat_database, member.id).api_key_sha256 == key, "they were active"
+        assert user_row(chat_database, member.id).api_key_sha256 == key, "the user was active"
 
 
 class TestPasswordChange:
-    def test_ends_a_wish_for_another_address(
+    def test_ends_a_pending_change_of_address(
         self, chat: ChatClient, chat_database: Database
     ) -> None:
         assert chat.patch("/settings", email="new@acme.example") == DONE
@@ -116,7 +116,7 @@ class TestOperator:
         assert with_key(chat, bot, made[1]).get("/users/me")["user_id"] == bot.id
         assert chat.get("/users/me")["result"] == "success"
 
-    def test_revokes_all_of_a_realm(
+    def test_revokes_all_keys_of_an_organization(
         self, chat: ChatClient, as_hank: ChatClient, as_nobody: ChatClient, cast: Cast,
         chat_database: Database, clock: FrozenClock,
     ) -> None:  # fmt: skip

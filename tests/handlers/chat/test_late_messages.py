@@ -1,4 +1,4 @@
-"""On PostgreSQL a message can become visible after one with a larger id. Clients lose none."""
+"""On PostgreSQL a message can become visible after one with a larger id. Clients miss none."""
 
 import threading
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def postgres_app(
     database.dispose()
 
 
-def test_a_late_message_is_found_by_queues_and_by_date(
+def test_late_message_is_found_by_queues_and_by_date(
     postgres_app: ChatApp, chat_postgres: tuple[str, Cast], clock: FrozenClock
 ) -> None:
     url, cast = chat_postgres
@@ -58,7 +58,7 @@ def test_a_late_message_is_found_by_queues_and_by_date(
     sender = threading.Thread(target=lambda: late.append(other_machine.run(send)))
     sender.start()
     assert is_drawn.wait(PATIENCE_S)
-    # In another topic: whoever sends to the same one waits.
+    # In another topic, because senders to the same topic wait.
     newest = say(chat, to=channel_id, topic="gate")["id"]
     may_commit.set()
     sender.join(PATIENCE_S)

@@ -1,8 +1,8 @@
-"""Limits that many operations share, each at its value and one over, on one stage.
+"""Limits that many operations share, each at its value and one above.
 
-What belongs to one operation alone is in that operation's tests: `test_messages.py` has the lengths
-of contents and reports, `test_message_flags.py` the size of ranges, flags and narrows,
-`test_subscriptions.py` the names of channels and the properties, `test_topics.py` the policies.
+Limits of single operations are tested with them: `test_messages.py` has the lengths of contents and
+reports, `test_message_flags.py` the size of ranges, flags and narrows, `test_subscriptions.py` the
+names of channels and the properties, `test_topics.py` the policies.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ INVALID = "Invalid message(s)"
 NO_CHANNEL = "Invalid channel ID"
 NO_USER = "No such user"
 RANGE = {"anchor": "newest", "num_before": 0, "num_after": 0, "narrow": [], "op": "add"}
-# Operation, its path, its parameters, and what it says of the largest id there can be.
+# Operation, path, parameters, and the error for the largest possible id.
 BY_ID: list[tuple[str, str, dict[str, Any], str]] = [
     ("GET", "/messages/{}", {}, INVALID),
     ("PATCH", "/messages/{}", {"content": "x"}, INVALID),
@@ -35,7 +35,7 @@ BY_ID: list[tuple[str, str, dict[str, Any], str]] = [
     ("PATCH", "/scheduled_messages/{}", {"content": "x"}, "Scheduled message does not exist"),
     ("DELETE", "/scheduled_messages/{}", {}, "Scheduled message does not exist"),
 ]  # fmt: skip
-# The same in a parameter: one over is told of as such.
+# The same in a parameter: an id above the limit is reported as too large.
 IN_PARAMETERS: list[tuple[str, str, str, dict[str, Any], str]] = [
     ("POST", "/user_topics", "stream_id", {"topic": "x", "visibility_policy": 1}, NO_CHANNEL),
     ("POST", "/messages/flags", "messages", {"op": "add", "flag": "read"}, INVALID),
@@ -45,7 +45,7 @@ IN_PARAMETERS: list[tuple[str, str, str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize("chat_filled", ["sqlite"], indirect=True)
 class TestLimits:
-    def test_ids_end_where_an_integer_of_the_database_does(self, chat: ChatClient) -> None:
+    def test_ids_are_limited_to_integers_of_the_database(self, chat: ChatClient) -> None:
         for method, path, form, msg in BY_ID:
             case = f"{method} {path}"
             for missing in (0, INT_MAX):
@@ -55,7 +55,7 @@ class TestLimits:
                 assert answer.json()["code"] == "BAD_REQUEST", case
             for no_id in (INT_MAX + 1, 10**30, -1, "1.5", "x"):
                 if path == "/users/{}" and no_id in ("x", "1.5"):
-                    continue  # an email
+                    continue  # an email address
                 response = chat.request(method, path.format(no_id), form)
                 assert response.status_code in (404, 405), f"{case} of {no_id}"
         for method, path, name, form, msg in IN_PARAMETERS:
@@ -66,7 +66,7 @@ class TestLimits:
             where = name if name == "stream_id" else f"{name}[0]"
             assert told["msg"] == f"{where} is too large", path
 
-    def test_texts_end_at_so_many_characters_however_many_bytes(
+    def test_texts_are_limited_in_characters(
         self, chat: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         channel = chat_database.run(
@@ -95,7 +95,7 @@ class TestLimits:
             ids = [message, answers[1]["id"]]
             assert [chat.get(f"/messages/{i}")["message"]["subject"] for i in ids] == [stored] * 2
 
-    def test_ranges_end_at_five_thousand(self, chat: ChatClient) -> None:
+    def test_ranges_are_limited_to_five_thousand(self, chat: ChatClient) -> None:
         for before, after in ((5000, 0), (0, 5000), (2500, 2500)):
             wish = {"anchor": "0", "num_before": before, "num_after": after}
             assert chat.get("/messages", **wish)["result"] == "success"
@@ -103,7 +103,7 @@ class TestLimits:
             wish = {"anchor": "0", "num_before": before, "num_after": after}
             told = chat.get("/messages", **wish)
             assert told["msg"] == "Too many messages requested (maximum 5000)."
-            # Flags on a range: as many as may be, and no error.
+            # For flags of a range the number is lowered without an error.
             done = chat.post("/messages/flags/narrow", **{**RANGE, **wish, "flag": "read"})
             assert done["result"] == "success"
 

@@ -16,7 +16,7 @@ from tests.support.chat.people import Cast
 
 
 class TestListLinkifiers:
-    def test_lists_them_in_their_order(
+    def test_lists_in_order(
         self, as_polonius: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         assert as_polonius.get("/realm/linkifiers")["linkifiers"] == []
@@ -50,10 +50,10 @@ class TestListLinkifiers:
             },
         ]
 
-    def test_needs_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.get("/realm/linkifiers")["code"] == "UNAUTHORIZED"
 
-    def test_shows_nothing_of_another_organization(
+    def test_hides_other_organizations(
         self, as_hank: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         row = Linkifier(realm_id=cast.realm_id, pattern="a", url_template="https://a")
@@ -66,11 +66,13 @@ MISSING = "Linkifier not found."
 
 
 NO_ADMINISTRATOR = bad("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL")
-NOBODY = bad("Not logged in: API authentication or user session required", "UNAUTHORIZED")
+NOT_AUTHENTICATED = bad(
+    "Not logged in: API authentication or user session required", "UNAUTHORIZED"
+)
 
 
-def told(database: Database) -> list[list[int]]:
-    """The ids of the linkifiers that each event tells who reads it now, in their order."""
+def linkifier_events(database: Database) -> list[list[int]]:
+    """Return the ids of the linkifiers in each event as read now, in order."""
     with database.reading() as reader:
         kind = Event.type == "realm_linkifiers"
         realms = reader.execute(select(Event.realm_id).where(kind)).scalars().all()
@@ -83,7 +85,7 @@ def rendered(client: ChatClient, text: str) -> str:
 
 
 class TestCreateLinkifier:
-    def test_works_in_the_next_message(
+    def test_applies_to_the_next_message(
         self, as_iago: ChatClient, as_polonius: ChatClient, chat_database: Database
     ) -> None:
         before = rendered(as_polonius, "See #12")
@@ -101,7 +103,7 @@ class TestCreateLinkifier:
         assert as_polonius.get("/realm/linkifiers")["linkifiers"] == [
             {"id": made["id"], **CASES, **more}
         ]
-        assert told(chat_database) == [[made["id"]]]
+        assert linkifier_events(chat_database) == [[made["id"]]]
 
     @pytest.mark.parametrize(
         ("change", "field", "problem"),
@@ -138,7 +140,7 @@ class TestCreateLinkifier:
             ({"example_input": "12"}, "example_input", "The example input does not match"),
         ],
     )
-    def test_names_the_field_that_is_wrong(
+    def test_reports_the_invalid_field(
         self, as_iago: ChatClient, change: dict[str, Any], field: str, problem: str
     ) -> None:
         answer = as_iago.post("/realm/filters", **CASES | change)
@@ -146,20 +148,20 @@ class TestCreateLinkifier:
         assert answer == bad(answer["msg"], errors={field: [answer["msg"]]})
         assert as_iago.get("/realm/linkifiers")["linkifiers"] == []
 
-    def test_a_pattern_is_there_once(self, as_iago: ChatClient, as_hank: ChatClient) -> None:
+    def test_rejects_a_duplicate_pattern(self, as_iago: ChatClient, as_hank: ChatClient) -> None:
         as_iago.post("/realm/filters", **CASES)
         text = "Realm filter with this Realm and Pattern already exists."
         again = as_iago.post("/realm/filters", **CASES)
         assert again == bad(text, errors={"__all__": [text]})
         assert as_hank.post("/realm/filters", **CASES)["result"] == "success"
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
-        assert as_nobody.post("/realm/filters") == NOBODY
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.post("/realm/filters") == NOT_AUTHENTICATED
         assert as_prospero.post("/realm/filters") == NO_ADMINISTRATOR
 
 
 class TestUpdateLinkifier:
-    def test_takes_the_place_of_what_was_there(
+    def test_replaces_the_linkifier(
         self, as_iago: ChatClient, as_hank: ChatClient, chat_database: Database
     ) -> None:
         made = as_iago.post("/realm/filters", **CASES, example_input="#1")["id"]
@@ -169,34 +171,36 @@ class TestUpdateLinkifier:
         [now] = as_iago.get("/realm/linkifiers")["linkifiers"]
         assert (now["pattern"], now["example_input"]) == (other["pattern"], None)
         assert rendered(as_iago, "T7 #12") == '<p><a href="https://t.example/7">T7</a> #12</p>'
-        assert told(chat_database) == [[made], [made]]
+        assert linkifier_events(chat_database) == [[made], [made]]
         assert as_hank.patch(path, **CASES) == bad(MISSING)
         broken = as_iago.patch(path, pattern="(", url_template="https://x/")
         assert list(broken["errors"]) == ["pattern"]
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
-        assert as_nobody.patch("/realm/filters/1") == NOBODY
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.patch("/realm/filters/1") == NOT_AUTHENTICATED
         assert as_prospero.patch("/realm/filters/1") == NO_ADMINISTRATOR
 
 
 class TestDeleteLinkifier:
-    def test_matches_nothing_any_more(
+    def test_matches_no_longer(
         self, as_iago: ChatClient, as_hank: ChatClient, chat_database: Database
     ) -> None:
         path = f"/realm/filters/{as_iago.post('/realm/filters', **CASES)['id']}"
         assert as_hank.delete(path) == bad(MISSING)
         assert as_iago.delete(path) == DONE
         assert rendered(as_iago, "#12") == "<p>#12</p>"
-        assert told(chat_database)[-1] == []
+        assert linkifier_events(chat_database)[-1] == []
         assert as_iago.delete(path) == bad(MISSING)
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
-        assert as_nobody.delete("/realm/filters/1") == NOBODY
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.delete("/realm/filters/1") == NOT_AUTHENTICATED
         assert as_prospero.delete("/realm/filters/1") == NO_ADMINISTRATOR
 
 
 class TestReorderLinkifiers:
-    def test_the_first_one_wins(self, as_iago: ChatClient, chat_database: Database) -> None:
+    def test_first_linkifier_takes_precedence(
+        self, as_iago: ChatClient, chat_database: Database
+    ) -> None:
         one = as_iago.post("/realm/filters", **CASES)["id"]
         wide = {"pattern": "#(?P<word>[0-9a-z]+)", "url_template": "https://words.example/{word}"}
         two = as_iago.post("/realm/filters", **wide)["id"]
@@ -204,18 +208,18 @@ class TestReorderLinkifiers:
         done = as_iago.patch("/realm/linkifiers", ordered_linkifier_ids=[two, one])
         assert done == DONE
         assert "words.example" in rendered(as_iago, "#12")
-        assert told(chat_database)[-1] == [two, one]
+        assert linkifier_events(chat_database)[-1] == [two, one]
 
     @pytest.mark.parametrize("order", [[], [1], [1, 1], [1, 2, 3]])
-    def test_names_each_once(self, as_iago: ChatClient, order: list[int]) -> None:
+    def test_requires_each_id_once(self, as_iago: ChatClient, order: list[int]) -> None:
         for pattern in ("a(?P<id>1)", "b(?P<id>1)"):
             as_iago.post("/realm/filters", **CASES | {"pattern": pattern})
         assert as_iago.patch("/realm/linkifiers", ordered_linkifier_ids=order) == bad(
             "The ordered list must enumerate all existing linkifiers exactly once"
         )
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
-        assert as_nobody.patch("/realm/linkifiers") == NOBODY
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+        assert as_nobody.patch("/realm/linkifiers") == NOT_AUTHENTICATED
         assert as_prospero.patch("/realm/linkifiers") == NO_ADMINISTRATOR
 
 

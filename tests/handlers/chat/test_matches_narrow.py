@@ -34,7 +34,7 @@ def write(client: ChatClient, topic: str, content: str) -> int:
 
 
 class TestCheckMessagesMatchNarrow:
-    def test_tells_which_match_and_marks_what_was_searched_for(
+    def test_returns_matches_with_highlighted_words(
         self, chat: ChatClient, denmark: int, cast: Cast
     ) -> None:
         one = write(chat, "a < b", "Some *words* & more")
@@ -62,7 +62,7 @@ class TestCheckMessagesMatchNarrow:
         )
         assert chat.get(PATH, msg_ids=[], narrow=search) == matches({})
 
-    def test_of_the_empty_topic(self, chat: ChatClient, denmark: int) -> None:
+    def test_empty_topic(self, chat: ChatClient, denmark: int) -> None:
         sent = write(chat, "", "Words")
         assert chat.get(PATH, msg_ids=[sent], narrow=[]) == matches(
             {sent: ("<p>Words</p>", "general chat")}
@@ -71,7 +71,7 @@ class TestCheckMessagesMatchNarrow:
             {sent: ("<p>Words</p>", "")}
         )
 
-    def test_only_of_what_one_has_received_and_may_still_read(
+    def test_considers_only_received_and_readable_messages(
         self, chat: ChatClient, chat_database: Database, cast: Cast, denmark: int
     ) -> None:
         sent = write(chat, "castle", "Words")
@@ -92,7 +92,7 @@ class TestCheckMessagesMatchNarrow:
         chat_database.run(lambda s: unsubscribe(s, secret, cast.hamlet))
         assert chat.get(PATH, msg_ids=ids, narrow=[]) == matches({})
 
-    def test_what_is_wrong_with_a_request(self, chat: ChatClient) -> None:
+    def test_rejects_invalid_requests(self, chat: ChatClient) -> None:
         for parameters, var_name in (({"narrow": []}, "msg_ids"), ({"msg_ids": []}, "narrow")):
             assert chat.get(PATH, **parameters) == bad(
                 f"Missing '{var_name}' argument", "REQUEST_VARIABLE_MISSING", var_name=var_name
@@ -104,6 +104,6 @@ class TestCheckMessagesMatchNarrow:
         )
         assert chat.get(PATH, msg_ids=list(range(501)), narrow=[])["code"] == "BAD_REQUEST"
 
-    def test_needs_credentials(self, chat: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, chat: ChatClient) -> None:
         answer = chat.acting_as(None).request("GET", PATH, {"msg_ids": [], "narrow": []})
         assert answer.status_code == 401

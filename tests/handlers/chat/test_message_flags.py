@@ -77,7 +77,7 @@ class TestUpdateMessageFlagsForNarrow:
         }
         return client.post(self.PATH, **{**wish, **over})
 
-    def test_adds_a_flag_and_tells_what_it_did(
+    def test_adds_a_flag_and_reports_the_result(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         ids = write(chat, denmark, 3)
@@ -113,21 +113,21 @@ class TestUpdateMessageFlagsForNarrow:
         assert flags_of(chat_database, cast.hamlet.id) == {message: 0}
 
     @pytest.mark.parametrize("flag", FIXED)
-    def test_leaves_the_servers_flags_alone(self, chat: ChatClient, flag: str) -> None:
+    def test_server_flags_are_unchanged(self, chat: ChatClient, flag: str) -> None:
         assert self.flag(chat, flag=flag) == bad(f"Flag not editable: '{flag}'")
 
     @pytest.mark.parametrize("flag", ["is_private", "active_mobile_push_notification", "READ", ""])
-    def test_refuses_flags_nobody_knows(self, chat: ChatClient, flag: str) -> None:
+    def test_rejects_unknown_flags(self, chat: ChatClient, flag: str) -> None:
         assert self.flag(chat, flag=flag) == bad(f"Invalid flag: '{flag}'")
 
-    def test_refuses_other_operations(self, chat: ChatClient) -> None:
+    def test_rejects_other_operations(self, chat: ChatClient) -> None:
         assert self.flag(chat, op="bogus") == bad("Invalid message flag operation: 'bogus'")
 
-    def test_looks_at_the_flag_after_the_range(self, chat: ChatClient) -> None:
+    def test_flag_is_checked_after_the_range(self, chat: ChatClient) -> None:
         assert self.flag(chat, anchor="x", flag="x") == bad("Invalid anchor")
 
     @pytest.mark.parametrize("name", ["anchor", "num_before", "num_after", "narrow", "op", "flag"])
-    def test_misses_what_is_required(self, chat: ChatClient, name: str) -> None:
+    def test_reports_missing_parameters(self, chat: ChatClient, name: str) -> None:
         assert self.flag(chat, **{name: None}) == bad(
             f"Missing '{name}' argument", "REQUEST_VARIABLE_MISSING", var_name=name
         )
@@ -175,7 +175,7 @@ class TestUpdateMessageFlagsForNarrow:
         assert done["processed_count"] == last - first + 1
         assert (done["found_oldest"], done["found_newest"]) == (oldest, newest)
 
-    def test_says_when_there_is_nothing(self, chat: ChatClient, denmark: int) -> None:
+    def test_reports_an_empty_range(self, chat: ChatClient, denmark: int) -> None:
         assert self.flag(chat) == {
             "result": "success",
             "msg": "",
@@ -187,13 +187,13 @@ class TestUpdateMessageFlagsForNarrow:
             "found_newest": True,
         }
 
-    def test_keeps_the_anchor_within_a_range(self, chat: ChatClient) -> None:
+    def test_anchor_may_be_inside_the_range(self, chat: ChatClient) -> None:
         wish = {"anchor": "7", "num_before": 1, "num_after": 1, "include_anchor": False}
         assert self.flag(chat, **wish) == bad(
             "The anchor can only be excluded at an end of the range"
         )
 
-    def test_makes_copies_of_public_history(
+    def test_creates_copies_of_public_history(
         self,
         as_iago: ChatClient,
         chat: ChatClient,
@@ -208,7 +208,7 @@ class TestUpdateMessageFlagsForNarrow:
         assert self.flag(as_iago, narrow=narrow)["updated_count"] == 2
         assert flags_of(chat_database, cast.iago.id) == dict.fromkeys(ids, 1 + 2 + 1024)
 
-    def test_marks_unread_only_where_one_subscribes(
+    def test_marks_unread_only_in_subscribed_channels(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         ids = write(chat, denmark, 2)
@@ -226,7 +226,7 @@ class TestUpdateMessageFlagsForNarrow:
             str(i): {"type": "stream", "stream_id": denmark, "topic": "castle"} for i in ids
         }
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", self.PATH, {}).status_code == 401
 
     @pytest.mark.parametrize(
@@ -242,14 +242,14 @@ class TestUpdateMessageFlagsForNarrow:
             (1000, 4500, (1000, 4000)),
         ],
     )
-    def test_lowers_what_is_too_much(
+    def test_excessive_numbers_are_lowered(
         self, before: int, after: int, clamped: tuple[int, int]
     ) -> None:
         assert clamp_counts(before, after) == clamped
 
 
 def _fill_scene(stage: Stage) -> list[int]:
-    """Say six things. Return the ids of the messages."""
+    """Send six messages and return their ids."""
     cast = stage.cast
     hamlet, othello = (
         ChatClient(stage.app, "acme.example", member) for member in (cast.hamlet, cast.othello)
@@ -277,7 +277,7 @@ NARROWED = Preparation("a scene to narrow", _fill_scene)
 
 
 class TestNarrow:
-    """Every operator, both ways; the same narrows serve GET /messages."""
+    """Every operator, also negated. GET /messages uses the same narrows."""
 
     @pytest.fixture
     def preparation(self) -> Preparation:
@@ -335,7 +335,7 @@ class TestNarrow:
             (("mentions", "hamlet@acme.example"), {1}),
         ],
     )
-    def test_finds(
+    def test_finds_messages(
         self, chat: ChatClient, scene: list[int], cast: Cast, term: Any, found: set[int]
     ) -> None:
         operator, operand = term
@@ -357,7 +357,7 @@ class TestNarrow:
     @pytest.mark.parametrize(
         ("words", "found"), [("ghost", {0}), ("court", {1}), ("yorick", set())]
     )
-    def test_common_words_are_found_on_the_way(
+    def test_frequent_words_are_found_by_scanning(
         self,
         chat: ChatClient,
         scene: list[int],
@@ -374,7 +374,7 @@ class TestNarrow:
             )
             assert [m["id"] for m in answer["messages"]] == [scene[n] for n in sorted(expected)]
 
-    def test_finds_one_by_id_and_a_conversation_by_one_of_its_messages(
+    def test_finds_a_message_by_id_and_a_conversation_by_one_of_its_messages(
         self, chat: ChatClient, scene: list[int]
     ) -> None:
         def ids(*terms: Any) -> list[int]:
@@ -415,9 +415,7 @@ class TestNarrow:
             ),
         ],
     )
-    def test_refuses_what_it_does_not_understand(
-        self, chat: ChatClient, narrow: Any, desc: str
-    ) -> None:
+    def test_rejects_unknown_terms(self, chat: ChatClient, narrow: Any, desc: str) -> None:
         wish = {"anchor": "newest", "num_before": 1, "num_after": 0, "narrow": narrow}
         refusal = bad(f"Invalid narrow operator: {desc}", "BAD_NARROW", desc=desc)
         assert chat.get("/messages", **wish) == refusal
@@ -446,16 +444,16 @@ class TestNarrow:
              'narrow[0][""][0] must not contain null bytes'),
         ],
     )  # fmt: skip
-    def test_refuses_other_shapes(self, chat: ChatClient, narrow: Any, msg: str) -> None:
+    def test_rejects_other_shapes(self, chat: ChatClient, narrow: Any, msg: str) -> None:
         wish = {"anchor": "newest", "num_before": 1, "num_after": 0, "narrow": narrow}
         assert chat.get("/messages", **wish) == bad(msg)
         if isinstance(narrow, dict):
-            return  # one value of an array in a form: a repeated key that came once
+            return  # one value of an array in a form: a repeated key that occurs once
         flags = {"op": "add", "flag": "read"}
         assert chat.post("/messages/flags/narrow", **wish, **flags) == bad(msg)
 
     @pytest.mark.reaches("BAD_NARROW")
-    def test_hides_channels_that_may_not_be_seen(
+    def test_hides_channels_without_access(
         self, as_othello: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         chat_database.run(
@@ -471,7 +469,7 @@ class TestNarrow:
 class TestUpdateMessageFlags:
     PATH = "/messages/flags"
 
-    def test_changes_the_messages_named(
+    def test_changes_the_named_messages(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         ids = write(chat, denmark, 3)
@@ -479,7 +477,7 @@ class TestUpdateMessageFlags:
         assert answer == {"result": "success", "msg": "", "messages": [ids[0], ids[2]]}
         assert flags_of(chat_database, cast.hamlet.id) == {ids[0]: 1, ids[1]: 0, ids[2]: 1}
 
-    def test_tells_which_stayed_read(
+    def test_reports_messages_that_stayed_read(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         ids = write(chat, denmark, 1)
@@ -493,12 +491,12 @@ class TestUpdateMessageFlags:
         }
 
     @pytest.mark.parametrize("ids", [[0], [999_999], [2_147_483_647]])
-    def test_refuses_messages_that_are_not_there(self, chat: ChatClient, ids: list[int]) -> None:
+    def test_rejects_unknown_messages(self, chat: ChatClient, ids: list[int]) -> None:
         assert chat.post(self.PATH, messages=ids, op="add", flag="read") == bad(
             "Invalid message(s)"
         )
 
-    def test_refuses_messages_of_others(
+    def test_rejects_messages_of_others(
         self, chat: ChatClient, as_iago: ChatClient, as_hank: ChatClient, cast: Cast, denmark: int
     ) -> None:
         direct = chat.post("/messages", type="direct", to=[cast.othello.id], content="x")["id"]
@@ -507,7 +505,7 @@ class TestUpdateMessageFlags:
             wish = {"messages": [message], "op": "add", "flag": "read"}
             assert client.post(self.PATH, **wish) == bad("Invalid message(s)")
 
-    def test_refuses_flags_and_operations(self, chat: ChatClient, denmark: int) -> None:
+    def test_rejects_other_flags_and_operations(self, chat: ChatClient, denmark: int) -> None:
         ids = write(chat, denmark, 1)
         for op, flag, msg in (
             ("add", "mentioned", "Flag not editable: 'mentioned'"),
@@ -516,14 +514,14 @@ class TestUpdateMessageFlags:
         ):
             assert chat.post(self.PATH, messages=ids, op=op, flag=flag) == bad(msg)
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", self.PATH, {}).status_code == 401
 
 
 class TestMarkAllAsRead:
     PATH = "/mark_all_as_read"
 
-    def test_reads_what_is_unread_and_says_so(
+    def test_marks_unread_messages_and_reports_them(
         self,
         chat: ChatClient,
         as_othello: ChatClient,
@@ -553,7 +551,7 @@ class TestMarkAllAsRead:
         assert chat.post(self.PATH) == MARKED
         assert count_events(chat_database) == events
 
-    def test_goes_step_by_step(
+    def test_works_in_steps(
         self,
         chat: ChatClient,
         as_othello: ChatClient,
@@ -571,26 +569,26 @@ class TestMarkAllAsRead:
         assert count_events(chat_database) == before + 3
         assert flags_of(chat_database, cast.hamlet.id) == dict.fromkeys(ids, 1)
 
-    def test_says_when_something_is_left(
+    def test_reports_an_incomplete_run(
         self, chat: ChatClient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(steps, "LONGEST_S", 0.0)
         assert chat.post(self.PATH) == {**MARKED, "complete": False}
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", self.PATH, {}).status_code == 401
 
 
 class TestMarkChannelAsRead:
     PATH = "/mark_stream_as_read"
 
-    def test_says_when_something_is_left(
+    def test_reports_an_incomplete_run(
         self, chat: ChatClient, denmark: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(steps, "LONGEST_S", 0.0)
         assert chat.post(self.PATH, stream_id=denmark) == {**DONE, "complete": False}
 
-    def test_reads_one_channel(
+    def test_marks_one_channel(
         self,
         chat: ChatClient,
         as_othello: ChatClient,
@@ -606,7 +604,7 @@ class TestMarkChannelAsRead:
         flags = flags_of(chat_database, cast.hamlet.id)
         assert flags == {here[0]: 1, here[1]: 1, there[0]: 0}
 
-    def test_refuses_channels_that_are_not_there_or_hidden(
+    def test_rejects_unknown_and_hidden_channels(
         self,
         chat: ChatClient,
         as_hank: ChatClient,
@@ -620,14 +618,14 @@ class TestMarkChannelAsRead:
         for client, channel in ((chat, 999_999), (chat, hidden), (as_hank, denmark)):
             assert client.post(self.PATH, stream_id=channel) == bad("Invalid channel ID")
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", self.PATH, {"stream_id": 1}).status_code == 401
 
 
 class TestMarkTopicAsRead:
     PATH = "/mark_topic_as_read"
 
-    def test_reads_one_topic_in_any_case(
+    def test_marks_one_topic_in_any_case(
         self,
         chat: ChatClient,
         as_othello: ChatClient,
@@ -640,7 +638,7 @@ class TestMarkTopicAsRead:
         flags = flags_of(chat_database, cast.hamlet.id)
         assert flags == {castle[0]: 1, castle[1]: 1, moat[0]: 0}
 
-    def test_refuses_topics_that_are_not_there(
+    def test_rejects_unknown_topics(
         self, chat: ChatClient, as_othello: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         protected = chat_database.run(
@@ -663,10 +661,10 @@ class TestMarkTopicAsRead:
         answer = chat.post(self.PATH, stream_id=protected, topic_name="a\nb")
         assert answer == bad("Invalid character in topic, at position 2!")
 
-    def test_refuses_hidden_channels(self, as_hank: ChatClient, denmark: int) -> None:
+    def test_rejects_hidden_channels(self, as_hank: ChatClient, denmark: int) -> None:
         answer = as_hank.post(self.PATH, stream_id=denmark, topic_name="castle")
         assert answer == bad("Invalid channel ID")
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         wish = {"stream_id": 1, "topic_name": "x"}
         assert as_nobody.request("POST", self.PATH, wish).status_code == 401

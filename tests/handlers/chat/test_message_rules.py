@@ -1,4 +1,4 @@
-"""Messages: keys for retries, who hears of changes, archived channels, races, permissions."""
+"""Messages: keys for retries, recipients of events, archived channels, races, permissions."""
 
 import threading
 from typing import Any
@@ -31,12 +31,12 @@ class TestIdempotencyKey:
     KEY = {"Idempotency-Key": "message-1042"}  # noqa: RUF012
     WISH = {"type": "channel", "to": "Denmark", "topic": "t", "content": "once"}  # noqa: RUF012
 
-    def test_a_retry_sends_nothing(
+    def test_retry_sends_nothing(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, chat_database: Database
     ) -> None:
         first = chat.request("POST", "/messages", self.WISH, headers=self.KEY)
         assert first.json()["result"] == "success"
-        # The queue is where the answer goes, not what is asked: a client may have a new one.
+        # The queue is not part of the request's identity, because a client may have a new one.
         retry = {**self.WISH, "queue_id": "2", "local_id": "1.1", "dont_block": True}
         requests = [chat.build("POST", "/messages", retry, headers=self.KEY) for _ in range(4)]
         for again in chat.at_once(*requests):
@@ -51,7 +51,7 @@ class TestIdempotencyKey:
         assert sent == 2
 
     @pytest.mark.reaches("STREAM_DOES_NOT_EXIST")
-    def test_a_refusal_leaves_it_unused(self, chat: ChatClient, denmark: int) -> None:
+    def test_refusal_leaves_the_key_unused(self, chat: ChatClient, denmark: int) -> None:
         nowhere = {**self.WISH, "to": "Nowhere"}
         for wish, status in ((nowhere, 400), (self.WISH, 200)):
             response = chat.request("POST", "/messages", wish, headers=self.KEY)
@@ -61,7 +61,7 @@ class TestIdempotencyKey:
 
 
 def audiences(told: list[dict[str, Any]]) -> list[list[int]]:
-    """Who hears of each change: readers with other flags have events of their own."""
+    """Return the recipients of each change. Readers with other flags receive separate events."""
     found: dict[str, list[int]] = {}
     for event in told:
         change = {key: value for key, value in event.items() if key not in ("flags", "_to")}
@@ -69,8 +69,8 @@ def audiences(told: list[dict[str, Any]]) -> list[list[int]]:
     return [sorted(user_ids) for user_ids in found.values()]
 
 
-class TestWhoHears:
-    """Events go to everybody whose client may show the message, and to nobody else."""
+class TestRecipients:
+    """Events go to exactly the users whose clients may show the message."""
 
     @pytest.mark.parametrize(
         ("channel", "heard"),
@@ -84,7 +84,10 @@ class TestWhoHears:
         self, chat: ChatClient, cast: Cast, chat_database: Database, channel: dict[str, Any],
         heard: set[str],
     ) -> None:  # fmt: skip
-        """Othello has come later, Iago has gone; both hold what their access lets them."""
+        """Othello subscribes later and Iago leaves.
+
+        Both receive the events that their access allows.
+        """
         people = [cast.hamlet, cast.iago]
         stage = chat_database.run(
             lambda s: make_channel(s, cast, "Stage", subscribers=people, **channel)
@@ -99,7 +102,7 @@ class TestWhoHears:
         told = events(chat_database, "update_message") + events(chat_database, "delete_message")
         assert audiences(told) == [expected] * 3
 
-    def test_who_cannot_follow_a_move_is_told_that_it_is_gone(
+    def test_users_who_lose_access_by_a_move_receive_a_deletion(
         self, chat: ChatClient, denmark: int, cast: Cast, chat_database: Database
     ) -> None:
         people = [cast.hamlet, cast.iago]
@@ -119,7 +122,7 @@ class TestWhoHears:
             "_to": [cast.othello.id],
         }
 
-    def test_leaving_marks_what_was_unread(
+    def test_leaving_marks_unread_messages_as_read(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -140,7 +143,7 @@ class TestWhoHears:
 
 
 class TestArchivedChannels:
-    def test_stay_as_they_are(
+    def test_messages_cannot_change(
         self, chat: ChatClient, as_cordelia: ChatClient, denmark: int, chat_database: Database
     ) -> None:
         message = say(chat)["id"]
@@ -164,8 +167,8 @@ class TestArchivedChannels:
         assert chat.get("/users/me/subscriptions")["subscriptions"] == []
 
 
-class TestTwoAtOnce:
-    def test_delete_one_message_once(
+class TestConcurrentDeletion:
+    def test_message_is_deleted_once(
         self, chat: ChatClient, as_iago: ChatClient, denmark: int, chat_database: Database
     ) -> None:
         path = f"/messages/{say(chat)['id']}"
@@ -176,12 +179,12 @@ class TestTwoAtOnce:
         assert all(answer in (INVALID, bad("Message already deleted")) for answer in losers)
         assert len(events(chat_database, "delete_message")) == 1
 
-    def test_the_one_who_waited_is_told(
+    def test_waiting_request_is_rejected(
         self, as_iago: ChatClient, chat: ChatClient, denmark: int, cast: Cast,
         chat_database: Database, clock: FrozenClock,
     ) -> None:  # fmt: skip
         if chat_database.dialect == "sqlite":
-            pytest.skip("SQLite has one writer: the second sees nothing before the first has ended")
+            pytest.skip("SQLite has one writer, so the second reads after the first")
         message = say(chat)["id"]
         answers: list[Any] = []
         waiter = threading.Thread(
@@ -197,7 +200,7 @@ class TestTwoAtOnce:
             assert hamlet is not None
             delete_message(session, hamlet, message, now=clock.now())
             waiter.start()
-            while waiter.is_alive():  # ends at the lock timeout at the latest
+            while waiter.is_alive():  # at the lock timeout at the latest
                 with chat_database.reading() as reader:
                     if reader.exec_driver_sql(blocked).scalar_one():
                         return
@@ -217,7 +220,7 @@ class TestWildcards:
             ),
         ],
     )
-    def test_reach_fifteen_readers(
+    def test_wildcard_reaches_at_most_fifteen_readers(
         self, chat: ChatClient, as_prospero: ChatClient, cast: Cast, chat_database: Database,
         clock: FrozenClock, readers: int, allowed: bool,
     ) -> None:  # fmt: skip
@@ -257,7 +260,7 @@ class TestWildcards:
 
 
 class TestDateAnchor:
-    def test_is_the_first_message_from_then_on(
+    def test_anchor_is_the_first_message_since_the_date(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, clock: FrozenClock
     ) -> None:
         ids = []

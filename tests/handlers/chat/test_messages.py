@@ -79,7 +79,7 @@ class TestSendMessage:
 
     @pytest.mark.parametrize("kind", ["channel", "stream"])
     @pytest.mark.parametrize("shape", ["id", "name", "NAME", "list", "text"])
-    def test_takes_a_channel_in_any_spelling(
+    def test_accepts_a_channel_in_any_form(
         self, chat: ChatClient, denmark: int, kind: str, shape: str
     ) -> None:
         to = {"id": denmark, "name": "Denmark", "NAME": "DENMARK", "list": ["Denmark"]}
@@ -87,7 +87,7 @@ class TestSendMessage:
 
     @pytest.mark.parametrize("kind", ["direct", "private"])
     @pytest.mark.parametrize("shape", ["ids", "id", "emails", "text", "dummy"])
-    def test_takes_users_in_any_spelling(
+    def test_accepts_users_in_any_form(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, kind: str, shape: str
     ) -> None:
         to: Any = {
@@ -138,12 +138,12 @@ class TestSendMessage:
               var_name="content")),
         ],
     )  # fmt: skip
-    def test_refuses(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, denmark: int, over: dict[str, Any], answer: dict[str, Any]
     ) -> None:
         assert say(chat, **over) == answer
 
-    def test_cuts_what_is_too_long(self, chat: ChatClient, denmark: int) -> None:
+    def test_long_texts_are_cut(self, chat: ChatClient, denmark: int) -> None:
         def stored(**over: Any) -> tuple[str, str]:
             answer = chat.get(f"/messages/{say(chat, **over)['id']}")
             return answer["raw_content"], answer["message"]["subject"]
@@ -155,12 +155,12 @@ class TestSendMessage:
         assert stored(topic="t" * 61)[1] == "t" * 57 + "..."
 
     @pytest.mark.parametrize("topic", ["", "(no topic)", "general chat", "GENERAL chat"])
-    def test_knows_the_empty_topic(self, chat: ChatClient, denmark: int, topic: str) -> None:
+    def test_empty_topic_has_two_names(self, chat: ChatClient, denmark: int, topic: str) -> None:
         path = f"/messages/{say(chat, topic=topic)['id']}"
         assert chat.get(path)["message"]["subject"] == "general chat"
         assert chat.get(path, allow_empty_topic_name=True)["message"]["subject"] == ""
 
-    def test_minds_the_topics_policy(
+    def test_respects_the_topics_policy(
         self, chat: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         for name, policy in (("Strict", "disable_empty_topic"), ("Flat", "empty_topic_only")):
@@ -171,7 +171,7 @@ class TestSendMessage:
         assert say(chat, to="Flat") == bad("Only general chat is allowed in this channel.")
         assert say(chat, to="Flat", topic="")["result"] == "success"
 
-    def test_marks_mentions_and_makes_the_mentioned_follow(
+    def test_mentioned_users_have_flags_and_follow(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         sent = say(chat, content="@**Othello** @**all** @**topic**")
@@ -184,7 +184,7 @@ class TestSendMessage:
         followed = events(chat_database, "user_topic")
         assert [e["_to"] for e in followed] == [[cast.hamlet.id], [cast.othello.id]]
 
-    def test_mentions_whoever_is_named_after_many_others(
+    def test_mention_after_many_others_is_found(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         others = " ".join(f"@**{number:04}**" for number in range(900))
@@ -195,7 +195,7 @@ class TestSendMessage:
             ).scalars()
             assert list(copies) == [8]
 
-    def test_reads_ones_own_message_before_a_screen_only(
+    def test_own_message_is_read_if_sent_by_an_interactive_client(
         self, chat: ChatClient, denmark: int, cast: Cast
     ) -> None:
         def flags(**over: Any) -> Any:
@@ -234,11 +234,11 @@ class TestSendMessage:
             ("reminder", {"can_send_message_group": "role:moderators"}, False),
         ],
     )
-    def test_minds_who_may_write_where(
+    def test_respects_the_send_permission(
         self, chat: ChatClient, chat_database: Database, cast: Cast, who: str,
         channel: dict[str, Any], allowed: bool | None,
     ) -> None:  # fmt: skip
-        """None: they may not know the channel, and hear that there is none."""
+        """With None, the channel is hidden, and the error is that of an unknown channel."""
         chat_database.run(
             lambda s: make_channel(s, cast, "Norway", subscribers=[cast.hamlet], **channel)
         )
@@ -252,15 +252,15 @@ class TestSendMessage:
         else:
             assert answer == bad("Not authorized to send to channel 'Norway'")
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", "/messages", {}).status_code == 401
 
 
 class TestFirstMessage:
-    def test_everybody_who_knows_the_channel_hears_which_it_is(
+    def test_change_is_reported_to_users_who_see_the_channel(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
-        """The first, the next when that is deleted, and where they move to."""
+        """The first message, its successor after a deletion, and changes by moves."""
         norway = chat_database.run(
             lambda s: make_channel(s, cast, "Norway", subscribers=[cast.hamlet])
         )
@@ -277,40 +277,40 @@ class TestFirstMessage:
 
 
 class TestGetMessage:
-    def test_shows_direct_messages_to_those_who_have_them(
+    def test_returns_direct_messages_to_their_participants(
         self, chat: ChatClient, as_cordelia: ChatClient, as_othello: ChatClient, cast: Cast
     ) -> None:
         sent = say(chat, type="direct", to=[cast.othello.id], topic=None)["id"]
         assert as_othello.get(f"/messages/{sent}")["result"] == "success"
         assert as_cordelia.get(f"/messages/{sent}") == INVALID
 
-    def test_shows_nothing_of_another_organization(
+    def test_hides_other_organizations(
         self, chat: ChatClient, as_hank: ChatClient, denmark: int
     ) -> None:
         assert as_hank.get(f"/messages/{say(chat)['id']}") == INVALID
 
     @pytest.mark.parametrize("message", ["0", "1", "2147483647"])
-    def test_refuses_unknown_ids(self, chat: ChatClient, message: str) -> None:
+    def test_rejects_unknown_ids(self, chat: ChatClient, message: str) -> None:
         assert chat.get(f"/messages/{message}") == INVALID
 
     @pytest.mark.parametrize("message", ["abc", "-1", "1.5"])
     @pytest.mark.reaches("NOT_FOUND")
-    def test_has_no_such_page(self, chat: ChatClient, message: str) -> None:
+    def test_older_path_is_unknown(self, chat: ChatClient, message: str) -> None:
         assert chat.request("GET", f"/messages/{message}").status_code == 404
 
-    def test_gives_markdown(self, chat: ChatClient, denmark: int) -> None:
+    def test_returns_markdown(self, chat: ChatClient, denmark: int) -> None:
         path = f"/messages/{say(chat, content='**a**')['id']}"
         message = chat.get(path, apply_markdown=False)["message"]
         assert (message["content"], message["content_type"]) == ("**a**", "text/x-markdown")
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/messages/1").status_code == 401
 
 
 class TestListMessages:
     WISH: ClassVar = {"anchor": "newest", "num_before": 10, "num_after": 0}
 
-    def test_lists_what_one_has_received(
+    def test_lists_received_messages(
         self, chat: ChatClient, as_iago: ChatClient, denmark: int
     ) -> None:
         ids = [say(chat)["id"] for _ in range(3)]
@@ -331,10 +331,10 @@ class TestListMessages:
         assert [m["id"] for m in picked["messages"]] == [ids[0], ids[2]]
 
     @pytest.mark.parametrize("path", ["/messages?message_ids=1&message_ids=2", "/users?user_ids=1"])
-    def test_takes_ids_as_repeated_keys(self, chat: ChatClient, path: str) -> None:
+    def test_accepts_ids_as_repeated_keys(self, chat: ChatClient, path: str) -> None:
         assert chat.request("GET", path).status_code == 200
 
-    def test_marks_what_a_search_has_found(self, chat: ChatClient, denmark: int) -> None:
+    def test_matches_of_a_search_are_highlighted(self, chat: ChatClient, denmark: int) -> None:
         say(chat, content="Searching for <ghosts>", topic="ghost & co")
         narrow = [["search", "ghost"]]
         (message,) = chat.get("/messages", **self.WISH, narrow=narrow)["messages"]
@@ -359,18 +359,20 @@ class TestListMessages:
               var_name="num_after")),
         ],
     )  # fmt: skip
-    def test_refuses(self, chat: ChatClient, over: dict[str, Any], answer: dict[str, Any]) -> None:
+    def test_rejects_invalid_requests(
+        self, chat: ChatClient, over: dict[str, Any], answer: dict[str, Any]
+    ) -> None:
         assert chat.get("/messages", **{**self.WISH, **over}) == answer
 
-    def test_takes_as_many_as_it_may(self, chat: ChatClient) -> None:
+    def test_accepts_the_maximum_number(self, chat: ChatClient) -> None:
         assert chat.get("/messages", anchor="1", num_before=2500, num_after=2500)["messages"] == []
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/messages", self.WISH).status_code == 401
 
 
 class TestUpdateMessage:
-    def test_changes_the_content_and_keeps_what_it_was(
+    def test_changes_the_content_and_keeps_the_history(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, clock: FrozenClock,
         cast: Cast, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -411,7 +413,7 @@ class TestUpdateMessage:
             "The time limit for editing this message has passed"
         )
 
-    def test_refuses(self, chat: ChatClient, as_othello: ChatClient, denmark: int,
+    def test_rejects_invalid_requests(self, chat: ChatClient, as_othello: ChatClient, denmark: int,
                      cast: Cast, chat_database: Database) -> None:  # fmt: skip
         path = f"/messages/{say(chat)['id']}"
         direct = f"/messages/{say(chat, type='direct', to=[cast.othello.id], topic=None)['id']}"
@@ -459,7 +461,7 @@ class TestUpdateMessage:
         assert history[1]["prev_topic"] == "castle"
         assert "prev_content" not in history[1]
 
-    def test_moves_to_another_channel_and_takes_copies_along(
+    def test_moves_to_another_channel_with_the_copies(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         norway = chat_database.run(
@@ -479,7 +481,7 @@ class TestUpdateMessage:
         snapshot = chat.get(f"/messages/{message}/history")["message_history"][1]
         assert (snapshot["stream"], snapshot["prev_stream"]) == (norway, denmark)
 
-    def test_what_it_said_in_a_private_channel_stays_there(
+    def test_content_of_a_private_channel_stays_hidden_after_a_move(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         private = chat_database.run(
@@ -494,24 +496,24 @@ class TestUpdateMessage:
         ):
             assert chat.patch(f"/messages/{message}", **change)["result"] == "success"
         path = f"/messages/{message}/history"
-        whole = chat.get(path)["message_history"]
+        full = chat.get(path)["message_history"]
         seen = chat.acting_as(cast.othello).get(path)["message_history"]
         moved = {
             name: value
-            for name, value in whole[3].items()
+            for name, value in full[3].items()
             if name not in ("prev_topic", "stream", "prev_stream")
         }
-        assert len(whole) == 5
-        assert whole[3]["prev_stream"] == private
-        assert whole[0]["content"] == "fire Yorick"
-        assert seen == [moved, whole[4]]
+        assert len(full) == 5
+        assert full[3]["prev_stream"] == private
+        assert full[0]["content"] == "fire Yorick"
+        assert seen == [moved, full[4]]
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("PATCH", "/messages/1").status_code == 401
 
 
 class TestFlagsOfAnEdit:
-    def test_everybody_is_told_their_own(
+    def test_each_user_receives_own_flags(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         message_id = say(chat)["id"]
@@ -521,7 +523,7 @@ class TestFlagsOfAnEdit:
 
 
 class TestListMessageHistory:
-    def test_shows_the_newest_edits(
+    def test_lists_the_newest_edits(
         self, chat: ChatClient, denmark: int, chat_database: Database, clock: FrozenClock
     ) -> None:
         message = say(chat, content="a0")["id"]
@@ -553,7 +555,7 @@ class TestListMessageHistory:
         edit(MAX_EDITS + 1, MAX_EDITS + 50)
         assert shown() == [(n, f"a{n}") for n in range(50, MAX_EDITS + 51)]
 
-    def test_can_be_turned_off(
+    def test_can_be_disabled(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         path = f"/messages/{say(chat)['id']}"
@@ -567,12 +569,12 @@ class TestListMessageHistory:
             "Message edit history is disabled in this organization"
         )
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/messages/1/history").status_code == 401
 
 
 class TestDeleteMessage:
-    def test_archives_it_and_forgets_it(
+    def test_archives_the_message_and_deletes_its_copies(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         first, last = say(chat)["id"], say(chat)["id"]
@@ -614,7 +616,7 @@ class TestDeleteMessage:
             ("polonius", 0, {}, INVALID),
         ],
     )
-    def test_minds_who_and_when(
+    def test_respects_permission_and_time_limit(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast,
         clock: FrozenClock, who: str, after: int, settings: dict[str, Any], answer: Any,
     ) -> None:  # fmt: skip
@@ -629,12 +631,12 @@ class TestDeleteMessage:
         client = chat.acting_as(getattr(cast, who))
         assert client.delete(f"/messages/{message}") == answer
 
-    def test_lets_owners_of_bots_delete_theirs(
+    def test_owner_may_delete_messages_of_bots(
         self, chat: ChatClient, as_reminder: ChatClient, denmark: int
     ) -> None:
         assert chat.delete(f"/messages/{say(as_reminder)['id']}") == DONE
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("DELETE", "/messages/1").status_code == 401
 
 
@@ -648,7 +650,7 @@ class TestReportMessage:
         return channel
 
     @pytest.mark.parametrize("kind", ["spam", "harassment", "inappropriate", "norms", "other"])
-    def test_tells_the_moderators(
+    def test_notifies_the_moderators(
         self, chat: ChatClient, as_othello: ChatClient, as_prospero: ChatClient, denmark: int,
         moderation: int, kind: str, cast: Cast,
     ) -> None:  # fmt: skip
@@ -665,7 +667,7 @@ class TestReportMessage:
         for part in ("Third time", "spoiler-block", "buy", f"/near/{message}", "silent"):
             assert part in report["content"]
 
-    def test_refuses(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -688,12 +690,12 @@ class TestReportMessage:
         )
         assert chat.post(path, report_type="spam", description="x" * 1000) == DONE
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", "/messages/1/report").status_code == 401
 
 
 class TestRenderText:
-    def test_gives_html(self, chat: ChatClient) -> None:
+    def test_returns_html(self, chat: ChatClient) -> None:
         answer = chat.post("/messages/render", content="**a** @**Othello**")
         assert answer == {
             **DONE,
@@ -701,7 +703,7 @@ class TestRenderText:
             "@Othello</span></p>",
         }
 
-    def test_a_text_of_many_names_has_no_statement_compiled_for_it(
+    def test_number_of_names_does_not_change_the_statement(
         self, chat: ChatClient, chat_database: Database
     ) -> None:
         compiled = []
@@ -712,5 +714,5 @@ class TestRenderText:
             compiled.append(len(chat_database._engine("reading")._compiled_cache or ()))
         assert compiled[0] == compiled[1] > 0
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", "/messages/render", {"content": "x"}).status_code == 401

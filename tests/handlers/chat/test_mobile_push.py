@@ -1,4 +1,4 @@
-"""Operations of the tag mobile_push, against a relay that runs on this machine."""
+"""Operations of the tag mobile_push, with a local relay."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ FAULTS = [
 
 
 class Relay(LocalRelay):
-    """One whose push service can forget a token."""
+    """A relay whose push service can drop a token."""
 
     def uninstall(self, token: str) -> None:
         with self._turn:
@@ -49,7 +49,7 @@ class Relay(LocalRelay):
 
 @dataclass
 class Stage:
-    """The relay, its server, and the application that talks to it."""
+    """The relay, its server, and the application that uses it."""
 
     relay: Relay
     server: LocalServer
@@ -62,7 +62,7 @@ class Stage:
         self.app.push.target = HttpPushRelay(url, organization="acme", key=key, timeout_s=timeout_s)
 
     def play(self, fault: str) -> None:
-        """Make the relay fail in one way from now on, or in none."""
+        """Make the relay fail in one way, or not at all."""
         self.server.fault = "none"
         self.connect()
         match fault:
@@ -95,7 +95,7 @@ def new_device(client: ChatClient) -> int:
 
 
 def set_up(client: ChatClient, stage: Stage, phone: Phone) -> int:
-    """A device that can be pushed to; its id."""
+    """Register a device for push notifications and return its id."""
     device_id = new_device(client)
     fields = phone.key_fields() | phone.token_fields(stage.relay.public_key)
     assert client.post(REGISTER, device_id=device_id, **fields) == DONE
@@ -116,9 +116,7 @@ def device_events(database: Database) -> list[dict[str, Any]]:
 
 
 class TestRegisterClientDevice:
-    def test_gives_the_device_an_id(
-        self, chat: ChatClient, chat_database: Database, cast: Cast
-    ) -> None:
+    def test_returns_an_id(self, chat: ChatClient, chat_database: Database, cast: Cast) -> None:
         answer = chat.post("/register_client_device")
         device_id = answer["device_id"]
         assert answer == {**DONE, "device_id": device_id}
@@ -126,13 +124,13 @@ class TestRegisterClientDevice:
         first = device_events(chat_database)[0]
         assert first == {"op": "add", "device_id": device_id, "to": [cast.hamlet.id]}
 
-    def test_is_for_people_with_a_key(self, as_reminder: ChatClient, as_nobody: ChatClient) -> None:
+    def test_requires_a_user(self, as_reminder: ChatClient, as_nobody: ChatClient) -> None:
         assert as_reminder.post("/register_client_device")["msg"] == NOT_FOR_BOTS
         assert as_nobody.post("/register_client_device")["code"] == "UNAUTHORIZED"
 
 
 class TestRemoveClientDevice:
-    def test_forgets_the_device(
+    def test_removes_the_device(
         self, chat: ChatClient, stage: Stage, chat_database: Database, cast: Cast
     ) -> None:
         device_id = set_up(chat, stage, Phone())
@@ -142,7 +140,7 @@ class TestRemoveClientDevice:
         last = device_events(chat_database)[-1]
         assert last == {"op": "remove", "device_id": device_id, "to": [cast.hamlet.id]}
 
-    def test_refuses(
+    def test_rejects_invalid_requests(
         self,
         chat: ChatClient,
         as_hank: ChatClient,
@@ -163,7 +161,7 @@ class TestRemoveClientDevice:
 
 
 class TestListOwnDevices:
-    def test_shows_nobody_elses_and_no_key(
+    def test_lists_only_own_devices_without_keys(
         self, chat: ChatClient, as_othello: ChatClient, stage: Stage, clock: FrozenClock
     ) -> None:
         phone = Phone("apns")
@@ -185,12 +183,12 @@ class TestListOwnDevices:
         assert chat.get("/users/me/devices") == told
         assert devices(as_othello) == {}
 
-    def test_needs_a_key(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.get("/users/me/devices")["code"] == "UNAUTHORIZED"
 
 
 class TestRegisterPushDevice:
-    def test_makes_the_relay_know_the_token(
+    def test_registers_the_token_at_the_relay(
         self, chat: ChatClient, stage: Stage, chat_database: Database, cast: Cast
     ) -> None:
         phone = Phone()
@@ -206,7 +204,7 @@ class TestRegisterPushDevice:
         }
         assert ended == update | {"push_token_id": phone.token_id, "pending_push_token_id": None}
 
-    def test_changes_nothing_the_second_time(
+    def test_second_registration_changes_nothing(
         self, chat: ChatClient, stage: Stage, chat_database: Database
     ) -> None:
         phone = Phone()
@@ -232,7 +230,7 @@ class TestRegisterPushDevice:
             (payload,) = stage.relay.delivered(at)
             assert phone.read(payload) is not None
 
-    def test_keeps_what_the_relay_says_of_a_bad_registration(
+    def test_stores_the_relays_error(
         self, chat: ChatClient, stage: Stage, chat_database: Database
     ) -> None:
         phone = Phone()
@@ -254,7 +252,7 @@ class TestRegisterPushDevice:
         assert devices(chat)[str(device_id)]["push_registration_error_code"] is None
         assert chat.post(TEST) == DONE
 
-    def test_may_be_sent_again_when_the_relay_failed(self, chat: ChatClient, stage: Stage) -> None:
+    def test_failed_registration_can_be_repeated(self, chat: ChatClient, stage: Stage) -> None:
         phone = Phone()
         fields = phone.key_fields() | phone.token_fields(stage.relay.public_key)
         form = {"device_id": new_device(chat), **fields}
@@ -267,7 +265,7 @@ class TestRegisterPushDevice:
         assert chat.post(REGISTER, **form) == DONE
         assert chat.post(TEST) == DONE
 
-    def test_lets_one_registration_end_before_the_next(
+    def test_concurrent_registrations_are_serialized(
         self, chat: ChatClient, stage: Stage, chat_database: Database, clock: FrozenClock
     ) -> None:
         phone = Phone()
@@ -282,7 +280,7 @@ class TestRegisterPushDevice:
         assert chat.post(REGISTER, **form) == DONE
 
     @pytest.mark.reaches("PUSH_SERVICE_NOT_CONFIGURED")
-    def test_refuses(
+    def test_rejects_invalid_requests(
         self,
         chat: ChatClient,
         as_othello: ChatClient,
@@ -332,7 +330,7 @@ class TestRegisterPushDevice:
         stage.connect("")
         assert chat.post(REGISTER, **form)["code"] == "PUSH_SERVICE_NOT_CONFIGURED"
 
-    def test_keeps_the_push_key_sealed(
+    def test_push_key_is_stored_sealed(
         self, chat: ChatClient, stage: Stage, chat_database: Database
     ) -> None:
         phone = Phone()
@@ -345,7 +343,7 @@ class TestRegisterPushDevice:
 
 
 class TestSendTestPushNotification:
-    def test_reaches_every_device_and_only_they_can_read_it(
+    def test_reaches_every_device_encrypted(
         self, chat: ChatClient, stage: Stage, cast: Cast, clock: FrozenClock
     ) -> None:
         phones = [Phone("fcm"), Phone("apns")]
@@ -367,25 +365,27 @@ class TestSendTestPushNotification:
     def test_reaches_one_device(
         self, chat: ChatClient, as_othello: ChatClient, as_hank: ChatClient, stage: Stage
     ) -> None:
-        mine, other, theirs = Phone(), Phone(), Phone()
-        device_id = set_up(chat, stage, mine)
+        own_phone, other, foreign_phone = Phone(), Phone(), Phone()
+        device_id = set_up(chat, stage, own_phone)
         set_up(chat, stage, other)
-        foreign = set_up(as_othello, stage, theirs)
+        foreign = set_up(as_othello, stage, foreign_phone)
         assert chat.post(TEST, device_id=device_id) == DONE
-        told = [len(stage.relay.delivered(phone.token)) for phone in (mine, other, theirs)]
+        told = [
+            len(stage.relay.delivered(phone.token)) for phone in (own_phone, other, foreign_phone)
+        ]
         assert told == [1, 0, 0]
         for client, sent in ((chat, foreign), (as_hank, device_id), (chat, 2**31 - 1)):
             assert client.post(TEST, device_id=sent) == NO_DEVICE
         assert chat.post(TEST, device_id=2**31)["msg"] == "device_id is too large"
 
     @pytest.mark.reaches("NO_ACTIVE_PUSH_DEVICE")
-    def test_needs_an_active_device(self, chat: ChatClient, stage: Stage) -> None:
+    def test_requires_an_active_device(self, chat: ChatClient, stage: Stage) -> None:
         response = chat.request("POST", TEST)
         assert (response.status_code, response.json()) == (400, NO_DEVICE)
         new_device(chat)
         assert chat.post(TEST) == NO_DEVICE
 
-    def test_deactivates_devices_whose_token_is_gone(
+    def test_deactivates_devices_without_token(
         self, chat: ChatClient, stage: Stage, chat_database: Database, cast: Cast
     ) -> None:
         kept, gone = Phone(), Phone()
@@ -402,7 +402,7 @@ class TestSendTestPushNotification:
     @pytest.mark.reaches(
         "ADMIN_ACTION_REQUIRED", "FAILED_TO_CONNECT_BOUNCER", "INTERNAL_SERVER_ERROR_ON_BOUNCER"
     )
-    def test_says_what_is_wrong_with_the_relay(self, chat: ChatClient, stage: Stage) -> None:
+    def test_reports_errors_of_the_relay(self, chat: ChatClient, stage: Stage) -> None:
         texts = {
             ADMIN: "Push notification configuration issue on server, contact the server "
             "administrator or retry later.",
@@ -419,14 +419,14 @@ class TestSendTestPushNotification:
         stage.play("none")
         assert chat.post(TEST) == DONE
 
-    def test_needs_a_relay(self, chat: ChatClient, stage: Stage) -> None:
+    def test_requires_a_relay(self, chat: ChatClient, stage: Stage) -> None:
         set_up(chat, stage, Phone())
         assert chat.get("/server_settings")["push_notifications_enabled"] is True
         stage.connect("")
         assert chat.request("POST", TEST).status_code == 403
         assert chat.get("/server_settings")["push_notifications_enabled"] is False
 
-    def test_is_for_people_with_a_key(self, as_reminder: ChatClient, as_nobody: ChatClient) -> None:
+    def test_requires_a_user(self, as_reminder: ChatClient, as_nobody: ChatClient) -> None:
         response = as_reminder.request("POST", TEST, {"device_id": "x"})
         assert (response.status_code, response.json()["msg"]) == (400, NOT_FOR_BOTS)
         assert as_nobody.post(TEST)["code"] == "UNAUTHORIZED"

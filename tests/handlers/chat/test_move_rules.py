@@ -1,6 +1,6 @@
-"""Who moves messages, where to and until when; who opens conversations; who is written to in bulk.
+"""Rules for moving messages, starting conversations and notices to many users.
 
-The rules are asked of plain actors, on both databases; what goes on the wire, over HTTP once.
+The rules are tested with plain actors on both databases, and the HTTP responses once.
 """
 
 from typing import Any
@@ -42,11 +42,11 @@ def norway(chat_database: Database, cast: Cast) -> int:
 
 
 class TestTimeLimits:
-    def test_of_topics_and_channels(
+    def test_limits_of_topic_and_channel_changes(
         self, chat: ChatClient, denmark: int, norway: int, chat_database: Database, cast: Cast,
         clock: FrozenClock,
     ) -> None:  # fmt: skip
-        """A message 100 s old; each limit as old as it and one second less; the stricter counts."""
+        """A message is 100 s old, the limits are 100 s and 99 s, and the stricter one applies."""
         path = f"/messages/{say(chat)['id']}"
         clock.advance(seconds=100)
         court, home = {"topic": "court"}, {"topic": "castle", "stream_id": denmark}
@@ -74,10 +74,10 @@ class TestTimeLimits:
             assert chat.patch(path, **change, **QUIET) == expected, case
             if answer is DONE:
                 back = chat.acting_as(cast.prospero).patch(path, **home, **QUIET)
-                assert back["result"] == "success", "no limit holds for moderators"
+                assert back["result"] == "success", "moderators have no limit"
 
     @pytest.mark.reaches("MOVE_MESSAGES_TIME_LIMIT_EXCEEDED")
-    def test_of_a_whole_topic_say_what_may_be_moved(
+    def test_whole_topic_reports_the_movable_part(
         self, chat: ChatClient, denmark: int, norway: int, chat_database: Database, cast: Cast,
         clock: FrozenClock,
     ) -> None:  # fmt: skip
@@ -115,11 +115,11 @@ class TestTimeLimits:
         )
 
     @ONE
-    def test_bound_what_a_mode_moves(
+    def test_limit_applies_to_the_selected_messages(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast,
         clock: FrozenClock,
     ) -> None:  # fmt: skip
-        """Later ones move with one that is new enough, wherever the topic began."""
+        """`change_later` moves the messages after a recent one, even if the topic began earlier."""
         ids = [say(chat)["id"]]
         clock.advance(seconds=300)
         ids += [say(chat)["id"], say(chat)["id"]]
@@ -131,8 +131,8 @@ class TestTimeLimits:
         assert subjects == ["castle", "court", "court"]
 
 
-class TestWhoMoves:
-    """Moderators only, by the organization; by the channel itself whom it names besides."""
+class TestMovePermissions:
+    """The organization allows moderators only, and the channel adds other users."""
 
     @ONE
     @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ class TestWhoMoves:
              NOT_RESOLVED),
         ],
     )  # fmt: skip
-    def test_is_for_the_organization_or_the_channel_to_say(
+    def test_organization_or_channel_grants_permission(
         self, chat: ChatClient, denmark: int, norway: int, chat_database: Database, cast: Cast,
         realm_setting: str, channel_setting: str, change: dict[str, Any], refusal: dict[str, Any],
     ) -> None:  # fmt: skip
@@ -173,11 +173,11 @@ class TestWhoMoves:
         chat_database.run(let_othello)
         assert move(chat, ids[1]) == refusal
         assert move(chat.acting_as(cast.othello), ids[1]) == DONE
-        # A guest of the channel may not more than its members.
+        # A guest of the channel has no more rights than its members.
         assert move(chat.acting_as(cast.polonius), ids[2])["result"] == "error"
 
     @ONE
-    def test_messages_without_a_topic_get_one_from_anybody_but_guests(
+    def test_members_may_set_a_missing_topic(
         self, chat: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         people = [cast.hamlet, cast.polonius]
@@ -191,7 +191,7 @@ class TestWhoMoves:
         assert chat.patch(path, topic="castle") == NOT_MOVED
 
     @ONE
-    def test_a_move_goes_only_where_one_may_write(
+    def test_target_requires_send_permission(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         closed = chat_database.run(
@@ -221,7 +221,7 @@ class TestDirectMessages:
         return str(answer["msg"])
 
     @ONE
-    def test_need_somebody_who_may_authorize_them(
+    def test_requires_a_participant_who_may_authorize(
         self, chat: ChatClient, as_othello: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         refused = "This conversation does not include any users who can authorize it."
@@ -230,7 +230,9 @@ class TestDirectMessages:
         assert self.write(chat, cast.othello.id, cast.prospero.id) == ""
         assert self.write(chat.acting_as(cast.prospero), cast.othello.id) == ""
         for to in (cast.hamlet.id, cast.reminder.id):
-            assert self.write(chat, to) == "", "oneself and bots need nobody"
+            assert self.write(chat, to) == "", (
+                "messages to oneself and to bots need no authorization"
+            )
         assert self.write(chat.acting_as(cast.reminder), cast.othello.id) == ""
         set_realm(chat_database, cast, direct_message_permission_group=Realm.nobody_group_id)
         disabled = "Direct messages are disabled in this organization."
@@ -243,7 +245,7 @@ class TestDirectMessages:
         assert self.write(as_othello, cast.hamlet.id) == ""
 
     @ONE
-    def test_are_begun_by_those_who_may(
+    def test_starting_a_conversation_requires_permission(
         self, chat: ChatClient, as_prospero: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         refused = "You do not have permission to initiate direct message conversations."
@@ -263,13 +265,13 @@ class TestDirectMessages:
         assert self.write(as_prospero, cast.othello.id) == refused
         assert self.write(chat, cast.reminder.id) == ""
         assert self.write(chat.acting_as(cast.othello), cast.hamlet.id) == ""
-        assert self.write(chat, cast.othello.id) == "", "an answer begins nothing"
+        assert self.write(chat, cast.othello.id) == "", "a reply starts no conversation"
         assert self.write(chat, cast.othello.id, cast.iago.id) == refused
         assert self.write(chat, cast.hamlet.id) == ""
 
 
 def crowd(database: Database, cast: Cast, count: int) -> list[tuple[int, str]]:
-    """(id, key) of so many new members."""
+    """Create `count` members and return their ids and keys."""
 
     def work(session: Any) -> list[tuple[int, str]]:
         realm = access_realm_by_id(session, cast.realm_id)
@@ -291,7 +293,7 @@ def crowd(database: Database, cast: Cast, count: int) -> list[tuple[int, str]]:
 
 
 @ONE
-def test_a_hundred_new_subscribers_are_written_to_and_one_more_is_none(
+def test_notices_to_new_subscribers_are_limited_to_a_hundred(
     chat: ChatClient, chat_database: Database, cast: Cast
 ) -> None:
     people = [user_id for user_id, _ in crowd(chat_database, cast, 101)]
@@ -314,10 +316,10 @@ def test_a_hundred_new_subscribers_are_written_to_and_one_more_is_none(
 
 @ONE
 @pytest.mark.reaches("TOPIC_WILDCARD_MENTION_NOT_ALLOWED")
-def test_a_topics_wildcard_reaches_fifteen_who_wrote_there(
+def test_topic_wildcard_reaches_at_most_fifteen_participants(
     chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
 ) -> None:
-    """Those who take part in the topic count, not the channel's subscribers."""
+    """Only participants of the topic count, not the channel's subscribers."""
     writers = crowd(chat_database, cast, 16)
     set_realm(chat_database, cast, can_mention_many_users_group=Realm.moderators_group_id)
 

@@ -1,4 +1,4 @@
-"""Operations of the tag muted_users, and what muting does to messages."""
+"""Operations of the tag muted_users, and the effect of muting on messages."""
 
 from typing import Any
 
@@ -52,11 +52,11 @@ def is_read(client: ChatClient, message_id: int) -> bool:
 
 
 class TestMuteUser:
-    def test_people_and_bots(
+    def test_mutes_users_and_bots(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, place: Place, queues: Queues,
         clock: FrozenClock, chat_database: Database,
     ) -> None:  # fmt: skip
-        theirs = queues.open(as_othello)
+        other_queue = queues.open(as_othello)
         change_user(chat_database, cast.ophelia.id, is_active=False)
         at = int(clock.now().timestamp())
         expected = []
@@ -69,26 +69,26 @@ class TestMuteUser:
         assert muted(chat) == expected
         assert chat.post(PATH.format(cast.othello.id)) == bad("User already muted")
         assert muted(chat) == expected
-        assert (muted(as_othello), theirs.read()) == ([], []), "nobody else learns of it"
+        assert (muted(as_othello), other_queue.read()) == ([], []), "other users receive no event"
 
-    def test_whom_one_cannot_mute(
+    def test_rejects_invalid_users(
         self, chat: ChatClient, as_nobody: ChatClient, cast: Cast, place: Place
     ) -> None:
         assert chat.post(PATH.format(cast.hamlet.id)) == bad("Cannot mute self")
-        for nobody in (cast.hank.id, cast.notification_bot_id, 999_999):
-            assert chat.post(PATH.format(nobody)) == NO_USER
+        for unknown_id in (cast.hank.id, cast.notification_bot_id, 999_999):
+            assert chat.post(PATH.format(unknown_id)) == NO_USER
         assert muted(chat) == place.read() == []
         path = PATH.format(cast.othello.id)
         assert as_nobody.request("POST", path, {}).status_code == 401
 
-    def test_guests_and_bots_may(
+    def test_guests_and_bots_are_allowed(
         self, as_polonius: ChatClient, as_reminder: ChatClient, cast: Cast
     ) -> None:
         for client in (as_polonius, as_reminder):
             assert client.post(PATH.format(cast.othello.id)) == DONE
             assert [each["id"] for each in muted(client)] == [cast.othello.id]
 
-    def test_messages_arrive_as_read(
+    def test_new_messages_are_read(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, cast: Cast,
         denmark: int, place: Place,
     ) -> None:  # fmt: skip
@@ -110,14 +110,14 @@ class TestMuteUser:
         assert not is_read(chat, say(as_othello, denmark))
         assert is_read(chat, sent[0])
 
-    def test_what_was_unread_is_read(
+    def test_unread_messages_become_read(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, cast: Cast,
         denmark: int, place: Place, monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        theirs = [say(as_othello, denmark) for _ in range(3)]
-        theirs.append(say(as_othello, [cast.hamlet.id]))
+        message_ids = [say(as_othello, denmark) for _ in range(3)]
+        message_ids.append(say(as_othello, [cast.hamlet.id]))
         other = say(as_iago, denmark)
-        theirs.append(say(as_othello, denmark))
+        message_ids.append(say(as_othello, denmark))
         place.read()
         monkeypatch.setattr(marking, "STEP", 2)
         marking._unread.cache_clear()
@@ -126,15 +126,15 @@ class TestMuteUser:
         first, *marked = place.read()
         assert first["type"] == "muted_users"
         named = [message for event in marked for message in event["messages"]]
-        assert named == theirs
+        assert named == message_ids
         assert {(event["type"], event["op"], event["flag"]) for event in marked} == {
             ("update_message_flags", "add", "read")
         }
-        assert all(is_read(chat, message_id) for message_id in theirs)
+        assert all(is_read(chat, message_id) for message_id in message_ids)
         assert not is_read(chat, other)
-        assert not is_read(as_iago, theirs[0])
+        assert not is_read(as_iago, message_ids[0])
 
-    def test_takes_no_longer_than_it_may(
+    def test_time_is_limited(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, denmark: int,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
@@ -145,7 +145,7 @@ class TestMuteUser:
 
 
 class TestUnmuteUser:
-    def test_whom_one_has_muted(
+    def test_unmutes_muted_users_only(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, place: Place
     ) -> None:
         path = PATH.format(cast.othello.id)
@@ -158,15 +158,15 @@ class TestUnmuteUser:
         assert event == {"id": event["id"], "type": "muted_users", "muted_users": []}
         assert muted(chat) == []
         assert chat.delete(path) == bad("User is not muted")
-        for nobody in (cast.hank.id, 999_999):
-            assert chat.delete(PATH.format(nobody)) == NO_USER
+        for unknown_id in (cast.hank.id, 999_999):
+            assert chat.delete(PATH.format(unknown_id)) == NO_USER
 
-    def test_wants_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
         path = PATH.format(cast.othello.id)
         assert as_nobody.request("DELETE", path, {}).status_code == 401
 
 
-def test_go_with_the_profile_of_who_muted(
+def test_deleted_with_the_profile(
     chat: ChatClient, as_othello: ChatClient, as_cordelia: ChatClient, cast: Cast,
     chat_database: Database,
 ) -> None:  # fmt: skip

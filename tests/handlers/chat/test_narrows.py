@@ -1,4 +1,4 @@
-"""What a narrow may name, and that naming more of it asks the database nothing more."""
+"""Values in narrows. Additional values need no additional statements."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,9 @@ def term(operator: str, operand: Any, *, negated: bool = False) -> dict[str, Any
 def statements_of(
     chat: ChatClient, chat_database: Database
 ) -> Callable[..., tuple[int, dict[str, Any]]]:
-    """Asks for the messages of a narrow: how many statements that took, and the answer."""
+    """Return a function that requests a narrow and returns the number of statements and the
+    response.
+    """
 
     def ask(*terms: Any) -> tuple[int, dict[str, Any]]:
         seen: list[str] = []
@@ -63,7 +65,7 @@ def denmark(chat_database: Database, cast: Cast) -> int:
 class TestNarrow:
     @pytest.mark.parametrize("operator", ["dm", "dm-including", "group-pm-with", "sender"])
     @pytest.mark.parametrize("operand", ["," * 4000, ", ".join(["x@acme.example"] * 250)])
-    def test_of_strangers_takes_one_statement_for_all(
+    def test_unknown_users_cost_one_statement(
         self, statements_of: Any, operator: str, operand: str
     ) -> None:
         few, _ = statements_of(term(operator, "x@acme.example"))
@@ -71,10 +73,10 @@ class TestNarrow:
         assert answer == narrow_error(f"unknown user {operand}")
         assert many == few
 
-    def test_of_many_terms_takes_as_many_statements_as_of_one(
+    def test_number_of_statements_does_not_grow_with_terms(
         self, statements_of: Any, cast: Cast, denmark: int
     ) -> None:
-        everybody = [member.email for member in cast.acme]
+        all_users = [member.email for member in cast.acme]
 
         def terms(times: int) -> list[dict[str, Any]]:
             return [
@@ -82,9 +84,9 @@ class TestNarrow:
                 for n in range(times)
                 for one in (
                     term("channel", "Denmark" if n % 2 else denmark, negated=True),
-                    term("sender", everybody[n % len(everybody)], negated=True),
+                    term("sender", all_users[n % len(all_users)], negated=True),
                     term("dm", [cast.hamlet.id, cast.acme[n % 5].id], negated=True),
-                    term("dm-including", everybody[n % len(everybody)], negated=True),
+                    term("dm-including", all_users[n % len(all_users)], negated=True),
                     term("search", f"word{n}", negated=n % 2 == 0),
                 )
             ]
@@ -95,7 +97,7 @@ class TestNarrow:
         assert answer["result"] == "success"
         assert many == few
 
-    def test_names_as_many_users_as_a_conversation_has(self, chat: ChatClient) -> None:
+    def test_number_of_users_is_limited(self, chat: ChatClient) -> None:
         halves = [term("dm", list(range(n, n + 500))) for n in (1, 501)]
         unknown = ",".join(map(str, range(1, 501)))
         wish = {"method": "GET", **NEWEST}
@@ -106,12 +108,12 @@ class TestNarrow:
             narrow_error("more than 1000 users")
         )
 
-    def test_has_short_texts(self, chat: ChatClient) -> None:
+    def test_text_length_is_limited(self, chat: ChatClient) -> None:
         answer = chat.post("/messages", method="GET", **NEWEST, narrow=[term("dm", "," * 4001)])
         assert answer["result"] == "error"
         assert answer["code"] == "BAD_REQUEST"
 
-    def test_searches_for_so_many_words(self, chat: ChatClient, denmark: int) -> None:
+    def test_number_of_words_is_limited(self, chat: ChatClient, denmark: int) -> None:
         sent = say(chat, content=" ".join(f"word{n}" for n in range(60)))["id"]
         half = " ".join(f"word{n}" for n in range(25))
         other = " ".join(f"word{n}" for n in range(25, 50))
@@ -122,7 +124,7 @@ class TestNarrow:
                 "more than 50 words to search for"
             )
 
-    def test_joins_its_searches(self, chat: ChatClient, denmark: int) -> None:
+    def test_searches_are_combined(self, chat: ChatClient, denmark: int) -> None:
         both = say(chat, content="rosemary and thyme")["id"]
         one = say(chat, content="rosemary and sage")["id"]
         none = say(chat, content="parsley")["id"]
@@ -134,7 +136,7 @@ class TestNarrow:
         assert ids(chat, rosemary, term("search", "!?")) == []
         assert ids(chat, rosemary, term("search", "!?", negated=True)) == [both, one]
 
-    def test_is_of_all_who_are_named(self, chat: ChatClient, cast: Cast) -> None:
+    def test_direct_messages_with_all_named_users(self, chat: ChatClient, cast: Cast) -> None:
         def tell(*members: Any) -> int:
             sent = chat.post(
                 "/messages", type="direct", to=[m.id for m in members], content="Words"
@@ -153,20 +155,20 @@ class TestNarrow:
         assert ids(chat, term("group-pm-with", cast.othello.email)) == [three]
         assert ids(chat, term("dm", both, negated=True)) == [two]
 
-    def test_of_a_hundred_subqueries_is_planned_at_once(self, chat: ChatClient, cast: Cast) -> None:
-        """PostgreSQL planned it for longer than the time limit of reads."""
-        everybody = [member.id for member in cast.acme if member != cast.ophelia]
-        sent = chat.post("/messages", type="direct", to=everybody, content="Words")["id"]
-        pairs = [[one, other] for one in everybody for other in everybody if one < other][:20]
+    def test_hundred_subqueries_are_planned_quickly(self, chat: ChatClient, cast: Cast) -> None:
+        """Planning in PostgreSQL used to exceed the time limit of reads."""
+        all_users = [member.id for member in cast.acme if member != cast.ophelia]
+        sent = chat.post("/messages", type="direct", to=all_users, content="Words")["id"]
+        pairs = [[one, other] for one in all_users for other in all_users if one < other][:20]
         among = [term(how, pair) for pair in pairs for how in ("dm-including", "group-pm-with")]
-        mentions = [term("mentions", one) for one in everybody]
+        mentions = [term("mentions", one) for one in all_users]
         strangers = [{**one, "negated": True} for one in mentions]
         assert ids(chat, *among) == ids(chat, *among[:1]) == [sent]
         assert ids(chat, *among, *mentions) == []
         assert ids(chat, *among, *strangers) == [sent]
         assert ids(chat, *among, *mentions, *strangers) == []
 
-    def test_marks_the_beginning_of_a_long_answer(
+    def test_highlights_the_beginning_of_a_long_response(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         first = say(chat, content="searching")["id"]

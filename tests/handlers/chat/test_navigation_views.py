@@ -41,7 +41,7 @@ def listed(client: ChatClient) -> list[dict[str, Any]]:
     return list(answer["navigation_views"])
 
 
-def told(place: Place) -> list[dict[str, Any]]:
+def event_payloads(place: Place) -> list[dict[str, Any]]:
     return [{key: event[key] for key in event if key != "id"} for event in place.read()]
 
 
@@ -49,16 +49,18 @@ class TestAddNavigationView:
     def test_adds_views(
         self, chat: ChatClient, as_othello: ChatClient, place: Place, queues: Queues
     ) -> None:
-        theirs = queues.open(as_othello)
+        other_queue = queues.open(as_othello)
         add(chat, {"fragment": " narrow/is/alerted ", "is_pinned": True, "name": " Alert words "})
         add(chat, INBOX)
         assert listed(chat) == [ALERTED, INBOX]
         event = {"type": "navigation_view", "op": "add"}
-        assert told(place) == [event | {"navigation_view": each} for each in (ALERTED, INBOX)]
-        assert theirs.read() == listed(as_othello) == []
+        assert event_payloads(place) == [
+            event | {"navigation_view": each} for each in (ALERTED, INBOX)
+        ]
+        assert other_queue.read() == listed(as_othello) == []
         add(as_othello, ALERTED)
 
-    def test_what_is_refused(self, chat: ChatClient, as_nobody: ChatClient) -> None:
+    def test_rejects_invalid_views(self, chat: ChatClient, as_nobody: ChatClient) -> None:
         add(chat, ALERTED)
         add(chat, INBOX)
         for fragment, name, answer in (
@@ -82,11 +84,11 @@ class TestAddNavigationView:
 
 
 class TestListNavigationViews:
-    def test_one_s_own_alone(
+    def test_lists_only_own_items(
         self, chat: ChatClient, as_nobody: ChatClient, as_polonius: ChatClient,
         as_reminder: ChatClient,
     ) -> None:  # fmt: skip
-        """Guests and bots have some too."""
+        """Guests and bots have views, too."""
         for client in (chat, as_polonius, as_reminder):
             add(client, ALERTED)
             known = client.post("/register", fetch_event_types=["navigation_views"])
@@ -95,7 +97,7 @@ class TestListNavigationViews:
 
 
 class TestUpdateNavigationView:
-    def test_what_is_given(
+    def test_changes_given_values(
         self, chat: ChatClient, as_othello: ChatClient, as_nobody: ChatClient, place: Place
     ) -> None:
         path, view = one(ALERTED["fragment"]), dict(ALERTED)
@@ -107,9 +109,9 @@ class TestUpdateNavigationView:
             view |= change
             assert listed(chat) == [view, INBOX]
             event = {"type": "navigation_view", "op": "update", "fragment": view["fragment"]}
-            assert told(place) == [event | {"data": change}]
+            assert event_payloads(place) == [event | {"data": change}]
         assert chat.patch(path) == chat.patch(path, **change) == DONE
-        assert place.read() == [], "nothing is different"
+        assert place.read() == [], "nothing has changed"
         add(chat, {"fragment": "narrow/is/followed", "is_pinned": True, "name": "B"})
         place.read()
         assert chat.patch(path, name="B") == EXISTS
@@ -121,8 +123,8 @@ class TestUpdateNavigationView:
         assert place.read() == []
         assert as_nobody.request("PATCH", path, {}).status_code == 401
 
-    def test_slashes_as_they_are(self, chat: ChatClient, place: Place) -> None:
-        """As clients send them that put the fragment into the address unchanged."""
+    def test_unescaped_slashes_are_accepted(self, chat: ChatClient, place: Place) -> None:
+        """Clients put the fragment into the URL unchanged."""
         add(chat, ALERTED)
         assert chat.patch(f"{PATH}/narrow/is/alerted", is_pinned=False) == DONE
         assert listed(chat) == [ALERTED | {"is_pinned": False}]
@@ -132,7 +134,7 @@ class TestUpdateNavigationView:
 
 
 class TestRemoveNavigationView:
-    def test_one_s_own(
+    def test_removes_only_own_views(
         self, chat: ChatClient, as_othello: ChatClient, as_nobody: ChatClient, place: Place
     ) -> None:
         add(chat, ALERTED)
@@ -144,7 +146,7 @@ class TestRemoveNavigationView:
             assert (response.status_code, response.json()) == (404, ABSENT)
         assert chat.delete(path) == DONE
         assert chat.delete(path) == ABSENT
-        assert told(place) == [
+        assert event_payloads(place) == [
             {"type": "navigation_view", "op": "remove", "fragment": ALERTED["fragment"]}
         ]
         assert listed(chat) == [INBOX]

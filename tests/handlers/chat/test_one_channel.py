@@ -1,6 +1,4 @@
-"""One channel: what it is, who is in it, and whether somebody is; of the tags channels and
-subscriptions.
-"""
+"""Single channels and their subscribers, of the tags channels and subscriptions."""
 
 from typing import Any
 
@@ -17,7 +15,7 @@ ABSENT = 2147483647
 
 
 HIDDEN = bad("Invalid channel ID")
-NOBODY = bad("No such user")
+NO_SUCH_USER = bad("No such user")
 
 
 def ok(**data: Any) -> dict[str, Any]:
@@ -33,14 +31,14 @@ def denmark(chat_database: Database, cast: Cast) -> int:
 
 @pytest.fixture
 def vault(chat_database: Database, cast: Cast) -> int:
-    """A private channel of Othello's; Cordelia is an administrator of the organization."""
+    """A private channel of Othello. Cordelia is an administrator of the organization."""
     return chat_database.run(
         lambda s: make_channel(s, cast, "vault", subscribers=[cast.othello], invite_only=True)
     )
 
 
 class TestGetChannel:
-    def test_shows_it_as_the_list_does(
+    def test_returns_the_channel_as_in_the_list(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         (listed,) = chat.get("/streams")["streams"]
@@ -50,7 +48,7 @@ class TestGetChannel:
         archived = chat.get(f"/streams/{gone}")["stream"]
         assert (archived["name"], archived["is_archived"]) == ("gone", True)
 
-    def test_to_those_who_may_know_it(
+    def test_requires_access(
         self, chat: ChatClient, as_cordelia: ChatClient, vault: int, denmark: int, cast: Cast
     ) -> None:
         assert as_cordelia.get(f"/streams/{vault}")["stream"]["name"] == "vault"
@@ -73,13 +71,13 @@ class TestGetChannel:
             "direct_subgroups": [],
         }
 
-    def test_needs_credentials(self, chat: ChatClient, denmark: int) -> None:
+    def test_rejects_missing_credentials(self, chat: ChatClient, denmark: int) -> None:
         answer = chat.acting_as(None).request("GET", f"/streams/{denmark}")
         assert answer.status_code == 401
 
 
 class TestListChannelSubscribers:
-    def test_lists_the_active_ones(
+    def test_lists_active_subscribers(
         self, chat: ChatClient, as_cordelia: ChatClient, denmark: int, vault: int, cast: Cast
     ) -> None:
         path = f"/streams/{denmark}/members"
@@ -91,11 +89,11 @@ class TestListChannelSubscribers:
         assert chat.get(path) == ok(subscribers=[cast.polonius.id])
         assert as_cordelia.get(f"/streams/{vault}/members") == ok(subscribers=[])
 
-    def test_of_a_channel_that_one_may_not_know(self, chat: ChatClient, vault: int) -> None:
+    def test_hidden_channel_is_not_found(self, chat: ChatClient, vault: int) -> None:
         assert chat.get(f"/streams/{vault}/members") == HIDDEN
         assert chat.get(f"/streams/{ABSENT}/members") == HIDDEN
 
-    def test_a_restricted_guest_sees_whom_they_know(
+    def test_restricted_guest_sees_known_users_only(
         self, chat: ChatClient, as_cordelia: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         people = [cast.hamlet, cast.othello]
@@ -112,13 +110,13 @@ class TestListChannelSubscribers:
         as_cordelia.patch("/realm", can_access_all_users_group={"new": members})
         assert guest.get(path) == ok(subscribers=[cast.othello.id])
 
-    def test_needs_credentials(self, chat: ChatClient, denmark: int) -> None:
+    def test_rejects_missing_credentials(self, chat: ChatClient, denmark: int) -> None:
         answer = chat.acting_as(None).request("GET", f"/streams/{denmark}/members")
         assert answer.status_code == 401
 
 
 class TestGetSubscriptionStatus:
-    def test_says_whether_a_user_is_in_it(
+    def test_returns_whether_a_user_is_subscribed(
         self, chat: ChatClient, as_cordelia: ChatClient, denmark: int, vault: int, cast: Cast
     ) -> None:
         path = f"/users/{cast.othello.id}/subscriptions"
@@ -131,27 +129,27 @@ class TestGetSubscriptionStatus:
         )
         assert chat.get(f"{path}/{denmark}") == ok(is_subscribed=False)
 
-    def test_hidden_ones_look_absent(
+    def test_hidden_equals_absent(
         self, chat: ChatClient, as_cordelia: ChatClient, denmark: int, vault: int, cast: Cast
     ) -> None:
         path = f"/users/{cast.othello.id}/subscriptions"
         assert chat.get(f"{path}/{vault}") == HIDDEN
         assert chat.get(f"{path}/{ABSENT}") == HIDDEN
-        assert chat.get(f"/users/{ABSENT}/subscriptions/{denmark}") == NOBODY
-        assert chat.get(f"/users/{cast.hank.id}/subscriptions/{denmark}") == NOBODY
+        assert chat.get(f"/users/{ABSENT}/subscriptions/{denmark}") == NO_SUCH_USER
+        assert chat.get(f"/users/{cast.hank.id}/subscriptions/{denmark}") == NO_SUCH_USER
         members = ids_of(chat)["role:members"]
         as_cordelia.patch("/realm", can_access_all_users_group={"new": members})
         guest = chat.acting_as(cast.polonius)
         assert guest.get(f"{path}/{denmark}") == ok(is_subscribed=True)
-        assert guest.get(f"/users/{cast.iago.id}/subscriptions/{denmark}") == NOBODY
+        assert guest.get(f"/users/{cast.iago.id}/subscriptions/{denmark}") == NO_SUCH_USER
 
-    def test_of_a_deactivated_user(
+    def test_deactivated_user(
         self, chat: ChatClient, as_cordelia: ChatClient, denmark: int, cast: Cast
     ) -> None:
         as_cordelia.delete(f"/users/{cast.othello.id}")
         answer = chat.get(f"/users/{cast.othello.id}/subscriptions/{denmark}")
         assert answer == bad("User is deactivated")
 
-    def test_needs_credentials(self, chat: ChatClient, denmark: int, cast: Cast) -> None:
+    def test_rejects_missing_credentials(self, chat: ChatClient, denmark: int, cast: Cast) -> None:
         path = f"/users/{cast.othello.id}/subscriptions/{denmark}"
         assert chat.acting_as(None).request("GET", path).status_code == 401

@@ -24,8 +24,8 @@ NOT_LOGGED_IN = bad("Not logged in: API authentication or user session required"
 BLANK = "This field cannot be blank."
 
 
-def told(database: Database) -> list[Any]:
-    """What each event tells who reads it now, and to whom."""
+def playground_events(database: Database) -> list[Any]:
+    """Return the contents and recipients of each event as read now."""
     with database.reading() as reader:
         kind = Event.type == "realm_playgrounds"
         rows = reader.execute(select(Event.realm_id, Event.audience).where(kind)).all()
@@ -33,16 +33,16 @@ def told(database: Database) -> list[Any]:
 
 
 class TestCreatePlayground:
-    def test_everybody_is_told_of_all_playgrounds(
+    def test_all_users_receive_all_playgrounds(
         self, as_iago: ChatClient, chat_database: Database
     ) -> None:
         made = as_iago.post("/realm/playgrounds", **PYTHON | {"name": "  Python playground "})
         assert made == {**DONE, "id": made["id"]}
         shown = {"id": made["id"], "pygments_language": "Python", **PYTHON}
         del shown["syntax_language"]
-        assert told(chat_database) == [([shown], "realm")]
+        assert playground_events(chat_database) == [([shown], "realm")]
 
-    def test_takes_the_older_name_of_the_language(
+    def test_accepts_the_older_parameter_for_the_language(
         self, as_iago: ChatClient, chat_database: Database
     ) -> None:
         older = {name: text for name, text in PYTHON.items() if name != "syntax_language"}
@@ -84,13 +84,13 @@ class TestCreatePlayground:
             ),
         ],
     )
-    def test_names_the_field_that_is_wrong(
+    def test_reports_the_invalid_field(
         self, as_iago: ChatClient, change: dict[str, str], field: str, problem: str
     ) -> None:
         answer = as_iago.post("/realm/playgrounds", **PYTHON | change)
         assert answer == bad(problem, errors={field: [problem]})
 
-    def test_refuses_the_same_one_twice(self, as_iago: ChatClient, as_hank: ChatClient) -> None:
+    def test_rejects_a_duplicate(self, as_iago: ChatClient, as_hank: ChatClient) -> None:
         as_iago.post("/realm/playgrounds", **PYTHON)
         text = "Realm playground with this Realm, Pygments language and Name already exists."
         again = as_iago.post("/realm/playgrounds", **PYTHON)
@@ -99,7 +99,7 @@ class TestCreatePlayground:
         assert other["result"] == "success"
         assert as_hank.post("/realm/playgrounds", **PYTHON)["result"] == "success"
 
-    def test_limits_of_the_language(self, as_iago: ChatClient) -> None:
+    def test_limits_the_language(self, as_iago: ChatClient) -> None:
         longest = PYTHON | {"syntax_language": "a" * 40}
         assert as_iago.post("/realm/playgrounds", **longest)["result"] == "success"
         longer = PYTHON | {"syntax_language": "a" * 41}
@@ -111,7 +111,7 @@ class TestCreatePlayground:
             "Invalid characters in pygments language"
         )
 
-    def test_is_for_administrators(
+    def test_requires_administrator(
         self, as_nobody: ChatClient, chat: ChatClient, as_prospero: ChatClient
     ) -> None:
         assert as_nobody.post("/realm/playgrounds") == NOT_LOGGED_IN
@@ -122,17 +122,17 @@ class TestCreatePlayground:
 
 
 class TestDeletePlayground:
-    def test_is_gone(
+    def test_deletes_the_playground(
         self, as_iago: ChatClient, as_hank: ChatClient, chat_database: Database
     ) -> None:
         playground_id = as_iago.post("/realm/playgrounds", **PYTHON)["id"]
         path = f"/realm/playgrounds/{playground_id}"
         assert as_hank.delete(path) == bad("Invalid playground")
         assert as_iago.delete(path) == DONE
-        assert told(chat_database)[1:] == [([], "realm")]
+        assert playground_events(chat_database)[1:] == [([], "realm")]
         assert as_iago.delete(path) == bad("Invalid playground")
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.delete("/realm/playgrounds/1") == NOT_LOGGED_IN
         assert as_prospero.delete("/realm/playgrounds/1") == NOT_AN_ADMINISTRATOR
 
@@ -156,7 +156,7 @@ class TestDeletePlayground:
         ("https://x/{code}\n", False),
     ],
 )
-def test_url_templates_are_those_of_rfc_6570(text: str, expected: bool) -> None:
+def test_url_templates_follow_rfc_6570(text: str, expected: bool) -> None:
     assert is_url_template(text) is expected
 
 
@@ -184,5 +184,5 @@ def test_url_templates_are_those_of_rfc_6570(text: str, expected: bool) -> None:
         ("x/{code}", False),
     ],
 )
-def test_templates_lead_to_no_script(template: str, expected: bool) -> None:
+def test_templates_cannot_run_a_script(template: str, expected: bool) -> None:
     assert is_url_template(template) is expected

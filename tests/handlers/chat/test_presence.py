@@ -1,4 +1,4 @@
-"""Operations of the tag presence, and the event that they make."""
+"""Operations of the tag presence, and their event."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -60,7 +60,7 @@ def count_events(database: Database) -> int:
 
 
 class TestUpdateOwnPresence:
-    def test_answers_by_user_id(
+    def test_returns_presences_by_user_id(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, clock: FrozenClock
     ) -> None:
         began = clock.now()
@@ -82,7 +82,7 @@ class TestUpdateOwnPresence:
         }  # fmt: skip
         flutter.check_ping(answer)
 
-    def test_answers_by_email_in_the_older_form(
+    def test_older_form_returns_presences_by_email(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, clock: FrozenClock
     ) -> None:
         began = seconds(clock.now())
@@ -103,7 +103,7 @@ class TestUpdateOwnPresence:
         }
         zulip_term.check_ping(answer)
 
-    def test_tells_what_is_newer_than_an_update(
+    def test_returns_presences_after_an_update(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, cast: Cast,
         clock: FrozenClock,
     ) -> None:  # fmt: skip
@@ -118,7 +118,7 @@ class TestUpdateOwnPresence:
         third = chat.post("/users/me/presence", status="active", last_update_id=seen)
         assert (third["presences"], third["presence_last_update_id"]) == ({}, seen)
 
-    def test_a_report_right_after_another_writes_nothing(
+    def test_repeated_report_writes_nothing(
         self, chat: ChatClient, cast: Cast, clock: FrozenClock, chat_database: Database
     ) -> None:
         began = clock.now()
@@ -140,12 +140,12 @@ class TestUpdateOwnPresence:
                 )
             ]
 
-    def test_reports_only(self, chat: ChatClient, chat_database: Database) -> None:
+    def test_reports_without_reading(self, chat: ChatClient, chat_database: Database) -> None:
         assert chat.post("/users/me/presence", status="active", ping_only=True) == DONE
         assert chat.post("/users/me/presence", status="active", ping_only=True) == DONE
         assert len(stored(chat_database)) == 1
 
-    def test_tells_of_two_weeks_or_as_many_days_as_asked(
+    def test_returns_two_weeks_or_the_requested_days(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, clock: FrozenClock
     ) -> None:
         as_othello.post("/users/me/presence", status="active")
@@ -164,7 +164,7 @@ class TestUpdateOwnPresence:
         assert told(history_limit_days=2_147_483_647)
         assert not told(history_limit_days=0)
 
-    def test_tells_who_is_back_at_once(
+    def test_returning_user_is_announced_immediately(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast,
         clock: FrozenClock, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -206,7 +206,7 @@ class TestUpdateOwnPresence:
             chat.post("/users/me/presence", status=status)
             assert count_events(chat_database) == before + is_told, (status, after)
 
-    def test_an_event_that_is_over_is_not_told(
+    def test_expired_event_is_not_sent(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, clock: FrozenClock
     ) -> None:
         place = queues.open(as_othello)
@@ -214,19 +214,19 @@ class TestUpdateOwnPresence:
         clock.advance(seconds=OFFLINE_AFTER.total_seconds() + 1)
         assert place.read() == []
 
-    def test_a_large_organization_is_not_woken(
+    def test_no_presence_events_in_large_organizations(
         self, chat: ChatClient, cast: Cast, chat_database: Database,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
         assert reports.MAX_NOTIFIED == 100
-        people = 6  # without bots and Ophelia, who has left
+        people = 6  # without bots and Ophelia, who is deactivated
         monkeypatch.setattr(reports, "MAX_NOTIFIED", people - 1)
         chat.post("/users/me/presence", status="active")
         assert count_events(chat_database) == 0
         chat.patch("/settings", presence_enabled=False)
-        assert count_events(chat_database) == 1, "who hides is gone for everybody"
+        assert count_events(chat_database) == 1, "a hidden user is shown as offline to all users"
 
-    def test_who_hides_has_left_a_while_ago(
+    def test_hidden_user_is_shown_as_offline(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast,
         clock: FrozenClock, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -239,8 +239,8 @@ class TestUpdateOwnPresence:
         assert [event["presences"] for event in place.read()] == [{str(cast.hamlet.id): hidden}]
         clock.advance(seconds=600)
         before = stored(chat_database)
-        mine = chat.post("/users/me/presence", status="active", slim_presence=True)
-        assert mine["presences"] == {str(cast.hamlet.id): hidden}
+        own_view = chat.post("/users/me/presence", status="active", slim_presence=True)
+        assert own_view["presences"] == {str(cast.hamlet.id): hidden}
         assert stored(chat_database) == before
         assert place.read() == []
         chat.post("/users/me/status", away=False)
@@ -248,7 +248,7 @@ class TestUpdateOwnPresence:
         shown = {"active_timestamp": now, "idle_timestamp": now}
         assert [event["presences"] for event in place.read()] == [{str(cast.hamlet.id): shown}]
 
-    def test_shows_whom_the_caller_may_know_by_the_right_address(
+    def test_shows_visible_users_with_the_visible_address(
         self, chat: ChatClient, as_iago: ChatClient, as_polonius: ChatClient, queues: Queues,
         cast: Cast, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -267,7 +267,7 @@ class TestUpdateOwnPresence:
         answer = as_polonius.post("/users/me/presence", status="active", last_update_id=-1)
         assert answer["presences"].keys() == {str(cast.polonius.id)}
 
-    def test_who_has_left_the_organization_is_not_shown(
+    def test_deactivated_user_is_not_shown(
         self, as_cordelia: ChatClient, as_othello: ChatClient, cast: Cast
     ) -> None:
         as_othello.post("/users/me/presence", status="active")
@@ -275,7 +275,7 @@ class TestUpdateOwnPresence:
         answer = as_cordelia.post("/users/me/presence", status="active", last_update_id=-1)
         assert answer["presences"].keys() == {str(cast.cordelia.id)}
 
-    def test_it_goes_with_the_profile(
+    def test_deleted_with_the_profile(
         self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         chat.post("/users/me/presence", status="active")
@@ -283,7 +283,7 @@ class TestUpdateOwnPresence:
         assert answer == DONE
         assert stored(chat_database) == []
 
-    def test_refuses_what_is_no_report(self, chat: ChatClient) -> None:
+    def test_rejects_invalid_reports(self, chat: ChatClient) -> None:
         assert chat.post("/users/me/presence")["var_name"] == "status"
         for sent, msg in (
             ({"status": "offline"}, "Invalid status"),
@@ -293,17 +293,17 @@ class TestUpdateOwnPresence:
         ):
             assert chat.post("/users/me/presence", **sent)["msg"] == msg
 
-    def test_bots_are_nowhere(self, as_reminder: ChatClient) -> None:
+    def test_bots_have_no_presence(self, as_reminder: ChatClient) -> None:
         answer = as_reminder.post("/users/me/presence", status="active")
         assert answer == bad("This endpoint does not accept bot requests.")
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         answer = as_nobody.post("/users/me/presence", status="active")
         assert answer["code"] == "UNAUTHORIZED"
 
 
 class TestGetUserPresence:
-    def test_shows_the_last_report(
+    def test_returns_the_last_report(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, clock: FrozenClock
     ) -> None:
         chat.post("/users/me/presence", status="active")
@@ -320,7 +320,7 @@ class TestGetUserPresence:
                 }
             clock.advance(seconds=-141)
 
-    def test_of_nobody_known(
+    def test_unknown_user_is_rejected(
         self, chat: ChatClient, as_polonius: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         no_user = bad("No such user")
@@ -329,40 +329,40 @@ class TestGetUserPresence:
         restrict_guests(chat_database)
         assert as_polonius.get(f"/users/{cast.hamlet.id}/presence") == no_user
 
-    def test_of_one_who_was_never_there(self, chat: ChatClient, cast: Cast) -> None:
+    def test_user_without_presence_is_rejected(self, chat: ChatClient, cast: Cast) -> None:
         for name in (cast.othello.id, cast.othello.email):
             answer = chat.get(f"/users/{name}/presence")
             assert answer == bad(f"No presence data for {name}")
 
-    def test_of_a_bot(self, chat: ChatClient, as_reminder: ChatClient, cast: Cast) -> None:
+    def test_bot_is_rejected(self, chat: ChatClient, as_reminder: ChatClient, cast: Cast) -> None:
         answer = chat.get(f"/users/{cast.reminder.id}/presence")
         assert answer == bad("Presence is not supported for bot users.")
         chat.post("/users/me/presence", status="idle")
         answer = as_reminder.get(f"/users/{cast.hamlet.id}/presence")
         assert answer["presence"]["website"]["status"] == "idle"
 
-    def test_wants_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
         assert as_nobody.get(f"/users/{cast.hamlet.id}/presence")["code"] == "UNAUTHORIZED"
 
 
 class TestGetRealmPresence:
-    def test_shows_everybody_by_email(
+    def test_returns_all_users_by_email(
         self, chat: ChatClient, as_othello: ChatClient, as_reminder: ChatClient,
         as_hank: ChatClient, cast: Cast, clock: FrozenClock,
     ) -> None:  # fmt: skip
         at = clock.now()
-        nobody = {**DONE, "presences": {}, "server_timestamp": at.timestamp()}
-        assert chat.get("/realm/presence") == nobody
+        no_presences = {**DONE, "presences": {}, "server_timestamp": at.timestamp()}
+        assert chat.get("/realm/presence") == no_presences
         chat.post("/users/me/presence", status="active")
         as_othello.post("/users/me/presence", status="idle")
         assert as_reminder.get("/realm/presence") == {
-            **nobody,
+            **no_presences,
             "presences": {
                 cast.hamlet.email: older("active", seconds(at)),
                 cast.othello.email: older("idle", seconds(at)),
             },
         }
-        assert as_hank.get("/realm/presence") == nobody
+        assert as_hank.get("/realm/presence") == no_presences
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.get("/realm/presence")["code"] == "UNAUTHORIZED"

@@ -1,4 +1,4 @@
-"""One's own custom profile: PATCH and DELETE /users/me/profile_data."""
+"""Changes of the own custom profile: PATCH and DELETE /users/me/profile_data."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def fields(cast: Cast, chat_database: Database) -> dict[str, int]:
 
 
 class TestUpdateOwnProfileData:
-    def test_fills_in_and_shows(
+    def test_stores_and_returns_values(
         self, chat: ChatClient, cast: Cast, chat_database: Database, fields: dict[str, int]
     ) -> None:
         data = [
@@ -57,7 +57,7 @@ class TestUpdateOwnProfileData:
         assert chat.get("/users/me")["profile_data"] == {}
         assert as_iago.patch("/users/me/profile_data", data=data) == DONE
 
-    def test_refusals(
+    def test_rejects_invalid_requests(
         self,
         chat: ChatClient,
         as_reminder: ChatClient,
@@ -80,7 +80,7 @@ class TestUpdateOwnProfileData:
 
 
 class TestClearOwnProfileData:
-    def test_clears(
+    def test_clears_values(
         self, chat: ChatClient, cast: Cast, chat_database: Database, fields: dict[str, int]
     ) -> None:
         path, job = "/users/me/profile_data", fields["Job"]
@@ -93,7 +93,7 @@ class TestClearOwnProfileData:
             {"user_id": cast.hamlet.id, "custom_profile_field": {"id": job, "value": None}}
         ]
 
-    def test_refusals(
+    def test_rejects_invalid_requests(
         self,
         chat: ChatClient,
         as_reminder: ChatClient,
@@ -102,8 +102,10 @@ class TestClearOwnProfileData:
         chat_database: Database,
     ) -> None:
         path = "/users/me/profile_data"
-        theirs = make_fields(chat_database, cast.globex_id)["Job"]
-        assert chat.delete(path, data=[theirs]) == bad(f"Field id {theirs} not found.")
+        foreign_field = make_fields(chat_database, cast.globex_id)["Job"]
+        assert chat.delete(path, data=[foreign_field]) == bad(
+            f"Field id {foreign_field} not found."
+        )
         assert chat.delete(path, data=["x"]) == bad("data[0] is not an integer")
         assert as_reminder.delete(path) == bad("This endpoint does not accept bot requests.")
         assert as_nobody.request("DELETE", path, {"data": []}).status_code == 401

@@ -1,4 +1,4 @@
-"""The operations of the tag profile_fields that change what is there."""
+"""Operations of the tag profile_fields that change existing fields."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -34,8 +34,8 @@ def fields(client: ChatClient) -> list[dict[str, Any]]:
     return found
 
 
-def last_told(database: Database) -> list[dict[str, Any]]:
-    """What the events tell who reads them now."""
+def last_event_fields(database: Database) -> list[dict[str, Any]]:
+    """Return the fields in the last event as read now."""
     with database.reading() as reader:
         kind = Event.type == "custom_profile_fields"
         realms = reader.execute(select(Event.realm_id).where(kind)).scalars().all()
@@ -49,17 +49,17 @@ def values(database: Database, field_id: int) -> list[str]:
 
 
 class TestUpdateProfileField:
-    def test_changes_what_is_sent(self, as_iago: ChatClient, chat_database: Database) -> None:
+    def test_changes_given_values(self, as_iago: ChatClient, chat_database: Database) -> None:
         field_id = define(as_iago, "Motto", hint="Short")
         path = f"/realm/profile_fields/{field_id}"
         assert as_iago.patch(path, name=" Creed ", required=True) == DONE
         [creed] = fields(as_iago)
         assert (creed["name"], creed["hint"], creed["required"]) == ("Creed", "Short", True)
-        assert last_told(chat_database) == [creed]
+        assert last_event_fields(chat_database) == [creed]
         assert as_iago.patch(path, display_in_profile_summary=True) == DONE
         assert fields(as_iago)[0]["display_in_profile_summary"] is True
 
-    def test_values_of_removed_choices_go(
+    def test_values_of_removed_choices_are_deleted(
         self, as_iago: ChatClient, chat: ChatClient, as_othello: ChatClient,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -71,7 +71,7 @@ class TestUpdateProfileField:
         assert as_iago.patch(f"/realm/profile_fields/{field_id}", field_data=fewer) == DONE
         assert values(chat_database, field_id) == ["0"]
 
-    def test_refusals(self, as_iago: ChatClient, as_hank: ChatClient) -> None:
+    def test_rejects_invalid_requests(self, as_iago: ChatClient, as_hank: ChatClient) -> None:
         motto, creed = define(as_iago, "Motto"), define(as_iago, "Creed")
         people = define(as_iago, "Mentor", 6)
         github = define(as_iago, "", 7, field_data={"subtype": "github"})
@@ -97,7 +97,7 @@ class TestUpdateProfileField:
         full = as_iago.patch(f"/realm/profile_fields/{third}", display_in_profile_summary=True)
         assert full == bad("Only 2 custom profile fields can be displayed in the profile summary.")
 
-    def test_two_at_once_do_not_overfill_the_summary(
+    def test_concurrent_changes_respect_the_limit_of_the_summary(
         self, as_iago: ChatClient, chat_database: Database, cast: Cast, now: datetime
     ) -> None:
         ids = [define(as_iago, name) for name in "abcd"]
@@ -118,13 +118,13 @@ class TestUpdateProfileField:
         with ThreadPoolExecutor(4) as pool:
             assert sum(pool.map(show, ids)) == 2
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.patch("/realm/profile_fields/1") == NOT_LOGGED_IN
         assert as_prospero.patch("/realm/profile_fields/1") == NOT_AN_ADMINISTRATOR
 
 
 class TestDeleteProfileField:
-    def test_takes_its_values_with_it(
+    def test_deletes_the_field_with_its_values(
         self, as_iago: ChatClient, as_hank: ChatClient, chat: ChatClient, chat_database: Database
     ) -> None:
         field_id = define(as_iago, "Motto")
@@ -134,25 +134,23 @@ class TestDeleteProfileField:
         assert as_hank.delete(path) == missing
         assert as_iago.delete(path) == DONE
         assert values(chat_database, field_id) == []
-        assert last_told(chat_database) == []
+        assert last_event_fields(chat_database) == []
         assert as_iago.delete(path) == missing
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.delete("/realm/profile_fields/1") == NOT_LOGGED_IN
         assert as_prospero.delete("/realm/profile_fields/1") == NOT_AN_ADMINISTRATOR
 
 
 class TestReorderProfileFields:
-    def test_puts_all_fields_into_the_order(
-        self, as_iago: ChatClient, chat_database: Database
-    ) -> None:
+    def test_orders_all_fields(self, as_iago: ChatClient, chat_database: Database) -> None:
         a, b, c = (define(as_iago, name) for name in "abc")
         assert as_iago.patch("/realm/profile_fields", order=[c, a, 999, b]) == DONE
         assert [field["name"] for field in fields(as_iago)] == ["c", "a", "b"]
-        assert [field["name"] for field in last_told(chat_database)] == ["c", "a", "b"]
+        assert [field["name"] for field in last_event_fields(chat_database)] == ["c", "a", "b"]
         wrong = as_iago.patch("/realm/profile_fields", order=[a, b])
         assert wrong == bad("Invalid order mapping.")
 
-    def test_is_for_administrators(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
+    def test_requires_administrator(self, as_nobody: ChatClient, as_prospero: ChatClient) -> None:
         assert as_nobody.patch("/realm/profile_fields") == NOT_LOGGED_IN
         assert as_prospero.patch("/realm/profile_fields") == NOT_AN_ADMINISTRATOR

@@ -15,10 +15,10 @@ FORGE = {"subtype": "custom", "url_pattern": "https://forge.example/%(username)s
 
 
 class TestListProfileFields:
-    def test_needs_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.get(PATH)["code"] == "UNAUTHORIZED"
 
-    def test_is_for_everybody_of_the_organization(
+    def test_all_users_of_the_organization_are_allowed(
         self, as_iago: ChatClient, as_polonius: ChatClient, as_hank: ChatClient
     ) -> None:
         as_iago.post(PATH, name="Job", field_type=1)
@@ -27,7 +27,9 @@ class TestListProfileFields:
 
 
 class TestCreateProfileField:
-    def test_defines_and_tells(self, as_iago: ChatClient, chat_database: Database) -> None:
+    def test_creates_and_announces_a_field(
+        self, as_iago: ChatClient, chat_database: Database
+    ) -> None:
         made = as_iago.post(
             PATH,
             name=" Editor ",
@@ -81,7 +83,7 @@ class TestCreateProfileField:
         )
         for name in ("a", "b"):
             as_iago.post(PATH, name=name, field_type=1, display_in_profile_summary=True)
-        # The cap comes before everything else.
+        # The limit is checked first.
         assert as_iago.post(PATH, name="", field_type=3, display_in_profile_summary=True) == bad(
             "Only 2 custom profile fields can be displayed in the profile summary."
         )
@@ -118,18 +120,22 @@ class TestCreateProfileField:
             ),
         ],
     )
-    def test_refusals(self, as_iago: ChatClient, fields: dict[str, Any], msg: str) -> None:
+    def test_rejects_invalid_requests(
+        self, as_iago: ChatClient, fields: dict[str, Any], msg: str
+    ) -> None:
         assert as_iago.post(PATH, **fields) == bad(msg)
         assert as_iago.get(PATH)["custom_fields"] == []
 
-    def test_labels_are_unique(self, as_iago: ChatClient) -> None:
+    def test_rejects_duplicate_labels(self, as_iago: ChatClient) -> None:
         as_iago.post(PATH, name="Job", field_type=1)
         assert as_iago.post(PATH, name=" Job ", field_type=2) == bad(
             "A field with that label already exists."
         )
         assert as_iago.post(PATH, name="job", field_type=2)["result"] == "success"
 
-    def test_role_comes_before_parameters(self, chat: ChatClient, as_nobody: ChatClient) -> None:
+    def test_role_is_checked_before_parameters(
+        self, chat: ChatClient, as_nobody: ChatClient
+    ) -> None:
         assert chat.post(PATH, field_type="x") == bad(
             "Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL"
         )

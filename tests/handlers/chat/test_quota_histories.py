@@ -1,6 +1,7 @@
-"""Quotas hold whatever happens: long random histories in which people make, delete, give away,
-deactivate, reactivate, archive and change roles. What there is, is counted apart from the table of
-quotas, after every step.
+"""Quotas hold in long random histories of creating, deleting, giving away, deactivating,
+reactivating, archiving and changing roles.
+
+After every step the stored rows are counted independently of the table of quotas.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ STORED: dict[Quota, Select[*tuple[Any, ...]]] = {
     quotas.CHANNEL_FOLDERS: select(tables.ChannelFolder.realm_id),
     quotas.BOTS: select(User.bot_owner_id).where(User.is_active, User.bot_type.is_not(None)),
 }
-"""The owner of each thing that there is, whatever has become of it."""
+"""The owner of each stored object, including ended ones."""
 
 
 def _counted(quota: Quota) -> Select[str, int]:
@@ -86,11 +87,11 @@ def _counted(quota: Quota) -> Select[str, int]:
 
 
 _ALL = union_all(*(_counted(quota) for quota in STORED))
-"""Each thing that somebody has, and how many of them."""
+"""The number of objects of each kind and owner."""
 
 
 class Office:
-    """Four people at work, and what chance has them do."""
+    """Four users with random actions."""
 
     def __init__(
         self, nobody: ChatClient, cast: Cast, clock: FrozenClock, database: Database, seed: int
@@ -101,12 +102,12 @@ class Office:
         self._names = self._sent = 0
         self._people: list[Member] = [cast.hamlet, cast.othello, cast.iago, cast.cordelia]
         self._made: list[tuple[int, datetime]] = []
-        """Who has made a bot, and when."""
+        """Owner and time of each created bot."""
         self.most: dict[str, int] = {quota.what: 0 for quota in QUOTAS}
-        """Of each thing, the most that one owner has had."""
-        everybody = [*self._people, cast.reminder]
-        database.run(lambda s: make_channel(s, cast, "Denmark", subscribers=everybody))
-        # What follows a topic by itself comes with a message, of which there is no quota.
+        """The maximum number of objects of one owner, by kind."""
+        all_people = [*self._people, cast.reminder]
+        database.run(lambda s: make_channel(s, cast, "Denmark", subscribers=all_people))
+        # Topics followed automatically come with a message, which has no quota.
         never = dict.fromkeys(
             (
                 "automatically_follow_topics_policy",
@@ -122,12 +123,12 @@ class Office:
     def play(self, steps: int) -> None:
         for _ in range(steps):
             self.clock.advance(seconds=self._chance.choice((1, 1, 1, 60, 40_000)))
-            step = self._chance.choice(self.one(MAKES, MAKES, ENDS))
+            step = self._chance.choice(self.choose(MAKES, MAKES, ENDS))
             step(self, self._nobody.acting_as(self._chance.choice(self._people)))
             self._count()
 
     def fill(self) -> None:
-        """The owner makes of everything what there is room for."""
+        """Let the owner create as many objects of every kind as possible."""
         for make in MAKES * (3 * MOST):
             make(self, self._nobody.acting_as(self.cast.cordelia))
         self._count()
@@ -140,18 +141,18 @@ class Office:
         made = Counter(maker for maker, at in self._made if at > recently)
         self.most[quotas.BOTS.what] = max(self.most[quotas.BOTS.what], *made.values(), 0)
 
-    # --- what chance chooses ----------------------------------------------------------------------
+    # --- random choices --------------------------------------------------------------------------
 
     def name(self) -> str:
-        """One that nothing has."""
+        """Return an unused name."""
         self._names += 1
         return f"n{self._names}"
 
-    def one(self, *things: Any) -> Any:
+    def choose(self, *things: Any) -> Any:
         return self._chance.choice(things)
 
     def some(self, column: Any, *conditions: Any) -> Any:
-        """A value that is stored in the column; 0 if there is none."""
+        """Return a value that is stored in the column, or 0 if there is none."""
         with self._database.reading() as reader:
             found = sorted(reader.execute(select(column).where(*conditions)).scalars())
         return self._chance.choice(found) if found else 0
@@ -160,21 +161,21 @@ class Office:
         return int(self._chance.choice(self._people).id)
 
     def channel(self) -> int:
-        """One that somebody has made."""
+        """Return a channel that a user created."""
         return int(self.some(tables.Channel.id, tables.Channel.name != "Denmark"))
 
     def message(self) -> int:
-        """One of people's."""
+        """Return a message of a user."""
         by = [member.id for member in self._people]
         return int(self.some(tables.Message.id, tables.Message.sender_id.in_(by)))
 
     def emoji(self) -> str:
-        return str(self.one("octopus", "heart", "tada", "car", "smile", "tree"))
+        return str(self.choose("octopus", "heart", "tada", "car", "smile", "tree"))
 
     def soon(self) -> int:
         return int(self.clock.now().timestamp()) + 10**7
 
-    # --- what takes more than one request ---------------------------------------------------------
+    # --- actions of several requests -------------------------------------------------------------
 
     def make_bot(self, who: ChatClient) -> None:
         made = who.post("/bots", full_name=self.name(), short_name=self.name())
@@ -183,7 +184,7 @@ class Office:
             self._made.append((who.member.id, self.clock.now()))
 
     def reactivate(self, who: ChatClient) -> None:
-        """A person or a bot. A person signs in again, with another key."""
+        """Reactivate a user or bot. A user signs in again, with a new key."""
         user_id = self.some(User.id, ~User.is_active, User.id != self.cast.ophelia.id)
         if who.post(f"/users/{user_id}/reactivate")["result"] == "error":
             return
@@ -192,11 +193,11 @@ class Office:
                 self._people[place] = self._database.run(partial(_sign_in, member, self))
 
     def change_role(self, who: ChatClient) -> None:
-        role = self.one(Role.GUEST, Role.MEMBER, Role.MODERATOR, Role.ADMINISTRATOR)
+        role = self.choose(Role.GUEST, Role.MEMBER, Role.MODERATOR, Role.ADMINISTRATOR)
         who.patch(f"/users/{self.cast.othello.id}", role=int(role))
 
     def send(self, who: ChatClient) -> None:
-        if self._sent == MESSAGES:  # so few that each comes into its quotas
+        if self._sent == MESSAGES:  # so few that each fits into its quotas
             return
         self._sent += 1
         content = "words" if self._sent % 2 else "/poll To be?"
@@ -212,7 +213,7 @@ class Office:
                 who.acting_as(member).patch(f"/messages/{message_id}", content=self.name())
 
     def topic(self) -> str:
-        return str(self.one("a", "b", "c", "d"))
+        return str(self.choose("a", "b", "c", "d"))
 
 
 def _sign_in(member: Member, office: Office, session: Session) -> Member:
@@ -231,10 +232,10 @@ MAKES: tuple[Action, ...] = (
         f"/bots/{o.some(User.id, User.bot_type.is_not(None))}", bot_owner_id=o.someone()
     ),
     lambda o, who: who.post("/register_client_device"),
-    lambda o, who: who.put("/bot_storage", storage={o.name(): "x", o.one("a", "b"): "y"}),
+    lambda o, who: who.put("/bot_storage", storage={o.name(): "x", o.choose("a", "b"): "y"}),
     lambda o, who: who.post(
         "/scheduled_messages",
-        **o.one(
+        **o.choose(
             {"type": "direct", "to": [o.someone()]},
             {"type": "channel", "to": o.channel(), "topic": o.topic()},
         ),
@@ -245,30 +246,32 @@ MAKES: tuple[Action, ...] = (
         "/reminders", message_id=o.message(), scheduled_delivery_timestamp=o.soon()
     ),
     lambda o, who: who.post(
-        "/drafts", drafts=[{"type": "", "to": [], "topic": "", "content": "x"}] * o.one(1, 2)
+        "/drafts", drafts=[{"type": "", "to": [], "topic": "", "content": "x"}] * o.choose(1, 2)
     ),
     lambda o, who: who.post("/saved_snippets", title=o.name(), content="x"),
     lambda o, who: who.post("/user_uploads", file=SentFile(f"{o.name()}.txt")),
     lambda o, who: who.post(
         "/navigation_views", fragment=f"narrow/topic/{o.name()}", is_pinned=True, name=o.name()
     ),
-    lambda o, who: who.post("/users/me/alert_words", alert_words=[o.name(), o.one("a", "b")]),
-    lambda o, who: who.post(f"/users/me/muted_users/{o.one(*(each.id for each in o.cast.acme))}"),
+    lambda o, who: who.post("/users/me/alert_words", alert_words=[o.name(), o.choose("a", "b")]),
+    lambda o, who: who.post(
+        f"/users/me/muted_users/{o.choose(*(each.id for each in o.cast.acme))}"
+    ),
     lambda o, who: who.post(
         "/user_groups/create", name=o.name(), description="", members=[o.someone()]
     ),
     lambda o, who: who.post("/invites/multiuse"),
     lambda o, who: who.post(
         "/invites",
-        invitee_emails=",".join(f"{o.name()}@d.example" for _ in range(o.one(1, 2))),
+        invitee_emails=",".join(f"{o.name()}@d.example" for _ in range(o.choose(1, 2))),
         stream_ids=[],
     ),
     lambda o, who: who.post(
         "/users/me/subscriptions",
-        subscriptions=[{"name": o.name()} for _ in range(o.one(1, 2))],
+        subscriptions=[{"name": o.name()} for _ in range(o.choose(1, 2))],
     ),
     lambda o, who: who.post(
-        "/user_topics", stream_id=o.channel(), topic=o.name(), visibility_policy=o.one(1, 3)
+        "/user_topics", stream_id=o.channel(), topic=o.name(), visibility_policy=o.choose(1, 3)
     ),
     lambda o, who: who.patch(
         "/users/me/subscriptions/muted_topics", stream_id=o.channel(), topic=o.name(), op="add"
@@ -278,13 +281,13 @@ MAKES: tuple[Action, ...] = (
     lambda o, who: who.patch(
         f"/messages/{o.message()}",
         topic=o.topic(),
-        propagate_mode=o.one("change_one", "change_later", "change_all"),
+        propagate_mode=o.choose("change_one", "change_later", "change_all"),
     ),
     lambda o, who: who.post(
         "/submessage",
         message_id=o.some(tables.Submessage.message_id),
         msg_type="widget",
-        content={"type": "new_option", "idx": o.one(*range(9)), "option": "Yes"},
+        content={"type": "new_option", "idx": o.choose(*range(9)), "option": "Yes"},
     ),
     lambda o, who: who.post(f"/messages/{o.message()}/reactions", emoji_name=o.emoji()),
     lambda o, who: who.post("/realm/filters", pattern=o.name(), url_template="https://x"),
@@ -301,7 +304,7 @@ MAKES: tuple[Action, ...] = (
 ENDS: tuple[Action, ...] = (
     Office.change_role,
     lambda o, who: who.delete(f"/bots/{o.some(User.id, User.bot_type.is_not(None))}"),
-    lambda o, who: who.delete(f"/users/{o.one(o.cast.hamlet.id, o.cast.othello.id)}"),
+    lambda o, who: who.delete(f"/users/{o.choose(o.cast.hamlet.id, o.cast.othello.id)}"),
     lambda o, who: who.post("/remove_client_device", device_id=o.some(tables.ClientDevice.id)),
     lambda o, who: who.delete("/bot_storage", keys=[o.some(tables.BotStorage.key) or "a"]),
     lambda o, who: who.delete(f"/scheduled_messages/{o.some(_SCHEDULED.id)}"),
@@ -319,7 +322,7 @@ ENDS: tuple[Action, ...] = (
     lambda o, who: who.post(f"/user_groups/{o.some(tables.UserGroup.id)}/deactivate"),
     lambda o, who: who.patch(f"/user_groups/{o.some(tables.UserGroup.id)}", deactivated=False),
     lambda o, who: who.delete(
-        o.one("/invites/", "/invites/multiuse/") + f"{o.some(tables.Invitation.id)}"
+        o.choose("/invites/", "/invites/multiuse/") + f"{o.some(tables.Invitation.id)}"
     ),
     lambda o, who: who.delete(f"/streams/{o.channel()}"),
     lambda o, who: who.patch(f"/streams/{o.channel()}", is_archived=False),
@@ -336,7 +339,7 @@ ENDS: tuple[Action, ...] = (
     lambda o, who: who.delete(f"/realm/emoji/{o.some(tables.RealmEmoji.name) or 'none'}"),
     lambda o, who: who.delete(f"/realm/domains/{o.some(tables.RealmDomain.domain) or 'none'}"),
     lambda o, who: who.patch(
-        f"/channel_folders/{o.some(tables.ChannelFolder.id)}", is_archived=o.one(True, False)
+        f"/channel_folders/{o.some(tables.ChannelFolder.id)}", is_archived=o.choose(True, False)
     ),
 )
 
@@ -360,5 +363,5 @@ def test_quotas_hold_in_every_history(
         office.play(STEPS)
         office.fill()
     assert office.most == {quota.what: MOST for quota in QUOTAS}, (
-        "each was reached, and none passed"
+        "each was reached, and none exceeded"
     )

@@ -1,4 +1,7 @@
-"""Quotas: what users can make without end, they cannot. Derived from the document and the table."""
+"""Everything that users can create without deleting is limited.
+
+Derived from the document and the table.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -25,7 +28,7 @@ MOST = 2
 
 
 class Maker:
-    """Makes the n-th thing of a kind, as the one who may."""
+    """Creates the n-th object of a kind, as a user who may do so."""
 
     def __init__(self, client: ChatClient, cast: Cast, clock: FrozenClock, database: Database):
         self.member = client.acting_as(cast.hamlet)
@@ -59,7 +62,7 @@ class Maker:
     def submessage(self, n: int) -> Any:
         if self.message is None:
             poll = {"type": "direct", "to": [self.hamlet], "content": "/poll To be?"}
-            sent = self.member.post("/messages", **poll)  # which makes the first
+            sent = self.member.post("/messages", **poll)  # which creates the first option
             self.message = sent["id"]
             return sent
         option = {"type": "new_option", "idx": n, "option": "Yes"}
@@ -108,7 +111,7 @@ class Maker:
     def channel_of_one(self, n: int) -> Any:
         return self.member.post("/channels/create", name=f"c{n}", subscribers=[self.hamlet])
 
-    def channels_beside(self, n: int) -> Any:
+    def channels_together(self, n: int) -> Any:
         return self.member.patch("/users/me/subscriptions", add=[{"name": f"c{n}"}])
 
     def topic_policy(self, n: int) -> Any:
@@ -129,7 +132,7 @@ class Maker:
         return self.member.patch(f"/messages/{self.message}", content=f"{n}")
 
     def move(self, n: int) -> Any:
-        """Of the first message, each time together with another, which names the place."""
+        """Move the first message, each time together with a message that selects the topic."""
         said = {"type": "channel", "to": "Denmark", "content": "x"}
         if not self.named:
             self.member.post("/messages", **said, topic="t0")
@@ -195,7 +198,7 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "create_user_group": (quotas.GROUPS, Maker.group),
     "subscribe": (quotas.CHANNELS, Maker.channels),
     "create_channel": (quotas.CHANNELS, Maker.channel_of_one),
-    "update_subscriptions": (quotas.CHANNELS, Maker.channels_beside),
+    "update_subscriptions": (quotas.CHANNELS, Maker.channels_together),
     "set_user_topic": (quotas.TOPIC_POLICIES, Maker.topic_policy),
     "update_muted_topic": (quotas.TOPIC_POLICIES, Maker.muted_topic),
     "update_message": (quotas.MESSAGE_EDITS, Maker.edit),
@@ -208,35 +211,35 @@ CASES: dict[str, tuple[quotas.Quota, Callable[[Maker, int], Any]]] = {
     "create_domain": (quotas.DOMAINS, Maker.domain),
     "create_channel_folder": (quotas.CHANNEL_FOLDERS, Maker.folder),
 }
-"""Operation, with a word where it has two -> what bounds it, and how it makes one."""
+"""Quota and maker of each operation; a second word distinguishes several makers."""
 
 BOUNDED_OTHERWISE = {
-    "add_default_channel": "one of the channels that there are",
-    "create_user": "only those whom the operator lets",
-    "create_export": "so many a week",
+    "add_default_channel": "one of the existing channels",
+    "create_user": "only with permission by the operator",
+    "create_export": "a number per week",
     "create_video_call": "kept by the vendor",
     "create_zoom_call": "kept by the vendor",
     "register_push_device": "one for each device",
-    "register_queue": "the queue that has waited longest makes room",
-    "send_message": "so many requests a minute: keeping what was said is the purpose",
+    "register_queue": "it replaces the queue that was idle longest",
+    "send_message": "a rate limit, because storing messages is the purpose",
 }
 MAKING = ("create_", "register_", "add_", "send_message", "subscribe", "update_subscriptions")
 
 
-def test_whatever_makes_things_is_bounded() -> None:
+def test_every_creating_operation_is_limited() -> None:
     making = {name for name in operations_of(specs.load("chat")) if name.startswith(MAKING)}
     assert making <= set(CASES) | set(BOUNDED_OTHERWISE)
     assert {quota for quota, _ in CASES.values()} == set(QUOTAS)
 
 
-def test_each_has_a_setting() -> None:
+def test_each_quota_has_a_setting() -> None:
     for quota in QUOTAS:
         assert settings.Settings().chat_quotas[quota.setting] >= 100
 
 
 @pytest.fixture
 def few(chat_app: ChatApp) -> Iterator[None]:
-    """An application whose operator is a miser."""
+    """An application with very low quotas."""
     bounds = dict.fromkeys((quota.setting for quota in QUOTAS), MOST)
     with patch.dict(chat_app.settings.chat_quotas, bounds):
         yield
@@ -244,7 +247,7 @@ def few(chat_app: ChatApp) -> Iterator[None]:
 
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("operation", CASES)
-def test_one_too_many_is_refused(
+def test_excess_object_is_rejected(
     operation: str,
     as_nobody: ChatClient,
     cast: Cast,
@@ -257,7 +260,7 @@ def test_one_too_many_is_refused(
         assert make(maker, n)["result"] == "success"
     before = _events(chat_database)
     assert make(maker, MOST) == bad(f"Too many {quota.what} (limit: {MOST}).")
-    assert _events(chat_database) == before, "nothing has happened"
+    assert _events(chat_database) == before, "no event was appended"
 
 
 def give_bot_away(maker: Maker, made: Any, cast: Cast) -> Any:
@@ -279,8 +282,8 @@ def end_group(maker: Maker, made: Any, cast: Cast) -> Any:
 
 def archive_channels(maker: Maker, made: Any, cast: Cast) -> Any:
     channels = maker.member.get("/streams")["streams"]
-    mine = [each["stream_id"] for each in channels if each["creator_id"] == maker.hamlet]
-    return [maker.member.delete(f"/streams/{channel_id}") for channel_id in mine][-1]
+    own_channels = [each["stream_id"] for each in channels if each["creator_id"] == maker.hamlet]
+    return [maker.member.delete(f"/streams/{channel_id}") for channel_id in own_channels][-1]
 
 
 def end_emoji(maker: Maker, made: Any, cast: Cast) -> Any:
@@ -294,7 +297,9 @@ EVASIONS: dict[str, tuple[Evade, ...]] = {
     "subscribe": (archive_channels,),
     "create_custom_emoji": (end_emoji,),
 }
-"""What stays in the database when it ends or is another's: how somebody would make room."""
+"""Objects that stay in the database when they end or change owner, with actions that could evade
+the quota.
+"""
 
 
 @pytest.mark.usefixtures("few")
@@ -302,7 +307,7 @@ EVASIONS: dict[str, tuple[Evade, ...]] = {
     ("operation", "evade"),
     [(operation, evade) for operation, evasions in EVASIONS.items() for evade in evasions],
 )
-def test_a_quota_holds_for_what_is_given_away_or_ended(
+def test_quota_counts_ended_and_given_away_objects(
     operation: str,
     evade: Evade,
     as_nobody: ChatClient,
@@ -332,7 +337,7 @@ def test_ended_bots_count_for_a_day(
 
 
 @pytest.mark.usefixtures("few")
-def test_a_reactivated_bot_counts(
+def test_reactivated_bot_counts(
     as_nobody: ChatClient, cast: Cast, clock: FrozenClock, chat_database: Database
 ) -> None:
     maker = Maker(as_nobody, cast, clock, chat_database)
@@ -345,7 +350,7 @@ def test_a_reactivated_bot_counts(
 
 
 @pytest.mark.usefixtures("few")
-def test_edits_of_one_message_keep_nobody_from_moving_its_topic(
+def test_edits_of_a_message_do_not_prevent_moving_its_topic(
     as_nobody: ChatClient, cast: Cast, clock: FrozenClock, chat_database: Database
 ) -> None:
     maker = Maker(as_nobody, cast, clock, chat_database)
@@ -358,7 +363,7 @@ def test_edits_of_one_message_keep_nobody_from_moving_its_topic(
 
 
 @pytest.mark.usefixtures("few")
-def test_room_is_made_again(
+def test_deleted_object_makes_room(
     as_nobody: ChatClient, cast: Cast, clock: FrozenClock, chat_database: Database
 ) -> None:
     maker = Maker(as_nobody, cast, clock, chat_database)

@@ -1,4 +1,4 @@
-"""Operations of the tag reactions, and reactions wherever messages are."""
+"""Operations of the tag reactions, and reactions in messages."""
 
 from pathlib import Path
 from typing import Any
@@ -40,28 +40,28 @@ GONE = bad("Reaction doesn't exist.", "REACTION_DOES_NOT_EXIST")
 
 
 ZULIP_TERM = Path(__file__).with_name("zulip_term_emoji.txt")
-"""The emoji that zulip-term 0.7.0 bundles: code, name and aliases."""
+"""The emoji of zulip-term 0.7.0: code, name and aliases."""
 NO_DATABASE: Any = None
-NOBODY: Any = None
+NO_ACTOR: Any = None
 TWICE = {"secret": "3299"}
-"""Names that zulip-term has twice, with the code that they do not have here."""
+"""Names that zulip-term uses twice, with the code that differs here."""
 
 
-def test_every_emoji_of_zulip_term_is_one() -> None:
+def test_every_emoji_of_zulip_term_is_known() -> None:
     """As an explicit reaction, and by its name alone."""
     taken = 0
     for line in ZULIP_TERM.read_text().splitlines():
         code, *names = line.split()
         for name in names:
             if TWICE.get(name) != code:
-                require_usable(NO_DATABASE, NOBODY, Emoji(name, code))
+                require_usable(NO_DATABASE, NO_ACTOR, Emoji(name, code))
                 assert EMOJI[name] == code
                 taken += 1
     assert taken == 1578
 
 
 class Letter:
-    """A message of Hamlet's, and what others do under it."""
+    """A message of Hamlet's, and reactions of others to it."""
 
     def __init__(self, client: ChatClient, message_id: int) -> None:
         self.id = message_id
@@ -107,8 +107,8 @@ def custom(database: Database, realm_id: int, name: str, **over: Any) -> str:
     return str(database.run(lambda s: s.execute(made, row).scalar_one()))
 
 
-def told(database: Database) -> list[tuple[dict[str, Any], set[int], int | None]]:
-    """Payload, recipients and channel of each event of a reaction."""
+def reaction_events(database: Database) -> list[tuple[dict[str, Any], set[int], int | None]]:
+    """Return payload, recipients and channel of each reaction event."""
     with database.reading() as reader:
         rows = reader.execute(
             select(Event.payload, Event.user_ids, Event.channel_id)
@@ -126,14 +126,14 @@ def count(database: Database, table: Any) -> int:
 
 
 class TestAddReaction:
-    def test_stands_in_the_message_and_everybody_is_told(
+    def test_reaction_is_in_the_message_and_all_readers_are_notified(
         self, letter: Letter, as_othello: ChatClient, cast: Cast, denmark: int,
         chat_database: Database,
     ) -> None:  # fmt: skip
         assert as_othello.post(letter.path, emoji_name="octopus") == DONE
         user = {"full_name": "Othello", "email": "othello@acme.example", "id": cast.othello.id}
         assert letter.reactions() == [{**OCTOPUS, "user_id": cast.othello.id, "user": user}]
-        ((payload, to, channel_id),) = told(chat_database)
+        ((payload, to, channel_id),) = reaction_events(chat_database)
         assert payload == {
             "op": "add",
             "user_id": cast.othello.id,
@@ -149,7 +149,7 @@ class TestAddReaction:
         assert to == {cast.hamlet.id, cast.othello.id}
         assert channel_id == denmark
 
-    def test_is_in_every_answer_with_the_message(
+    def test_reaction_is_in_every_response_with_the_message(
         self, letter: Letter, note: Letter, chat: ChatClient, as_othello: ChatClient, cast: Cast
     ) -> None:
         for message in (letter, note):
@@ -168,7 +168,7 @@ class TestAddReaction:
                     check(one, flutter.REACTION)
                     check(one, zulip_term.REACTION)
 
-    def test_is_what_has_reaction_finds(
+    def test_has_reaction_finds_the_message(
         self, letter: Letter, note: Letter, chat: ChatClient
     ) -> None:
         narrow = [{"operator": "has", "operand": "reaction"}]
@@ -195,7 +195,7 @@ class TestAddReaction:
             ),
         ],
     )
-    def test_takes_an_emoji_by_name_and_in_full(
+    def test_accepts_an_emoji_by_name_and_in_full(
         self, letter: Letter, chat: ChatClient, cast: Cast, sent: dict[str, str],
         shown: dict[str, str],
     ) -> None:  # fmt: skip
@@ -219,29 +219,29 @@ class TestAddReaction:
             ({**OCTOPUS, "reaction_type": "gif"}, "Invalid reaction_type"),
         ],
     )
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, letter: Letter, chat: ChatClient, sent: dict[str, str], msg: str,
         chat_database: Database,
     ) -> None:  # fmt: skip
         assert chat.post(letter.path, **sent) == bad(msg)
         assert letter.reactions() == []
-        assert told(chat_database) == []
+        assert reaction_events(chat_database) == []
 
-    def test_without_a_name(self, letter: Letter, chat: ChatClient) -> None:
+    def test_requires_a_name(self, letter: Letter, chat: ChatClient) -> None:
         assert chat.post(letter.path, emoji_code="1f419") == bad(
             "Missing 'emoji_name' argument", "REQUEST_VARIABLE_MISSING", var_name="emoji_name"
         )
 
     @pytest.mark.reaches("REACTION_ALREADY_EXISTS")
-    def test_only_once(
+    def test_second_identical_reaction_is_rejected(
         self, letter: Letter, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         chat.post(letter.path, emoji_name="+1")
         assert chat.post(letter.path, emoji_name="thumbs_up") == EXISTS
         assert letter.emoji() == [("+1", "1f44d", "unicode_emoji", cast.hamlet.id)]
-        assert len(told(chat_database)) == 1
+        assert len(reaction_events(chat_database)) == 1
 
-    def test_the_second_takes_the_name_of_the_first(
+    def test_second_reaction_has_the_name_of_the_first(
         self, letter: Letter, chat: ChatClient, as_othello: ChatClient, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -251,24 +251,24 @@ class TestAddReaction:
             ("+1", cast.hamlet.id),
             ("+1", cast.othello.id),
         ]
-        assert told(chat_database)[1][0]["emoji_name"] == "+1"
+        assert reaction_events(chat_database)[1][0]["emoji_name"] == "+1"
 
-    def test_with_a_skin_tone(self, letter: Letter, chat: ChatClient, cast: Cast) -> None:
+    def test_skin_tone(self, letter: Letter, chat: ChatClient, cast: Cast) -> None:
         name, code = "+1_medium_skin_tone", "1f44d-1f3fd"
         assert chat.post(letter.path, emoji_name=name) == DONE
         assert letter.emoji() == [(name, code, "unicode_emoji", cast.hamlet.id)]
 
-    def test_of_the_organizations_own(
+    def test_custom_emoji(
         self, letter: Letter, chat: ChatClient, as_othello: ChatClient, as_cordelia: ChatClient,
         cast: Cast, chat_database: Database,
     ) -> None:  # fmt: skip
         yorick = custom(chat_database, cast.realm_id, "yorick")
-        theirs = custom(chat_database, cast.globex_id, "gorgonzola")
+        foreign_emoji = custom(chat_database, cast.globex_id, "gorgonzola")
         assert chat.post(letter.path, emoji_name="yorick") == DONE
         shown = ("yorick", yorick, "realm_emoji")
         assert letter.emoji() == [(*shown, cast.hamlet.id)]
         for code, name, msg in (
-            (theirs, "gorgonzola", "Invalid custom emoji."),
+            (foreign_emoji, "gorgonzola", "Invalid custom emoji."),
             ("999999999999", "gorgonzola", "Invalid custom emoji."),
         ):
             emoji = {"emoji_name": name, "emoji_code": code, "reaction_type": "realm_emoji"}
@@ -279,7 +279,7 @@ class TestAddReaction:
         off = update(RealmEmoji).values(is_deactivated=True)
         chat_database.run(lambda s: s.execute(off))
         full = {"emoji_name": "yorick", "emoji_code": yorick, "reaction_type": "realm_emoji"}
-        assert as_othello.post(letter.path, **full) == DONE, "the message has it already"
+        assert as_othello.post(letter.path, **full) == DONE, "the message already has it"
         elsewhere = chat.post(
             "/messages", type="channel", to="Denmark", topic="castle", content="More"
         )
@@ -290,7 +290,7 @@ class TestAddReaction:
             "Invalid custom emoji name."
         )
 
-    def test_who_hides_their_email_hides_it_here(
+    def test_hidden_email_is_hidden_in_reactions(
         self, letter: Letter, chat: ChatClient, as_othello: ChatClient, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -300,9 +300,9 @@ class TestAddReaction:
         dummy = f"user{cast.othello.id}@acme.example"
         assert letter.reactions()[0]["user"]["email"] == dummy
         assert letter.reactions(as_othello)[0]["user"]["email"] == "othello@acme.example"
-        assert told(chat_database)[0][0]["user"]["email"] == dummy
+        assert reaction_events(chat_database)[0][0]["user"]["email"] == dummy
 
-    def test_of_a_bot_and_a_guest(
+    def test_bot_and_guest(
         self, letter: Letter, as_reminder: ChatClient, as_polonius: ChatClient, cast: Cast,
         denmark: int, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -312,7 +312,7 @@ class TestAddReaction:
         assert as_reminder.post(letter.path, emoji_name="octopus") == DONE
         assert [who for *_, who in letter.emoji()] == [cast.polonius.id, cast.reminder.id]
 
-    def test_of_one_who_never_got_the_message(
+    def test_reader_without_message_copy(
         self, letter: Letter, chat: ChatClient, as_cordelia: ChatClient, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -320,12 +320,12 @@ class TestAddReaction:
         shown = as_cordelia.get(f"/messages/{letter.id}")["message"]
         assert shown["flags"] == ["read", "historical"]
         chat.post(letter.path, emoji_name="heart")
-        everybody = {cast.hamlet.id, cast.othello.id, cast.cordelia.id}
-        assert [to for _, to, _ in told(chat_database)] == [everybody, everybody]
+        all_readers = {cast.hamlet.id, cast.othello.id, cast.cordelia.id}
+        assert [to for _, to, _ in reaction_events(chat_database)] == [all_readers, all_readers]
         as_cordelia.delete(letter.path, emoji_name="octopus")
         assert as_cordelia.post(letter.path, emoji_name="octopus") == DONE
 
-    def test_of_one_who_cannot_read_the_message(
+    def test_unreadable_message_is_rejected(
         self, note: Letter, as_cordelia: ChatClient, as_reminder: ChatClient, chat: ChatClient,
         cast: Cast, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -339,15 +339,15 @@ class TestAddReaction:
             assert as_cordelia.delete(path, emoji_name="octopus") == INVALID
         assert count(chat_database, Reaction) == 0
 
-    def test_a_direct_message_tells_its_two_readers(
+    def test_direct_message_notifies_its_two_readers(
         self, note: Letter, as_othello: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         as_othello.post(note.path, emoji_name="octopus")
-        ((payload, to, channel_id),) = told(chat_database)
+        ((payload, to, channel_id),) = reaction_events(chat_database)
         assert to == {cast.hamlet.id, cast.othello.id}
         assert payload["_place"] is channel_id is None
 
-    def test_in_an_archived_channel(
+    def test_archived_channel(
         self, letter: Letter, chat: ChatClient, denmark: int, chat_database: Database
     ) -> None:
         chat.post(letter.path, emoji_name="octopus")
@@ -366,7 +366,7 @@ class TestAddReaction:
             ({"automatically_follow_topics_policy": 2}, True, None),
         ],
     )
-    def test_follows_the_topic_as_the_settings_say(
+    def test_follows_the_topic_by_setting(
         self, letter: Letter, as_othello: ChatClient, cast: Cast, settings: dict[str, int],
         is_muted: bool, policy: int | None, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -383,17 +383,17 @@ class TestAddReaction:
             found = select(UserTopic.visibility_policy).where(UserTopic.user_id == cast.othello.id)
             assert reader.execute(found).scalar() == policy
 
-    def test_who_is_no_subscriber_follows_nothing(
+    def test_non_subscriber_follows_nothing(
         self, letter: Letter, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         always = update(User).values(automatically_follow_topics_policy=1)
         chat_database.run(lambda s: s.execute(always))
         as_cordelia.post(letter.path, emoji_name="octopus")
         with chat_database.reading() as reader:
-            mine = select(UserTopic.topic).where(UserTopic.user_id == cast.cordelia.id)
-            assert reader.execute(mine).all() == []
+            followed = select(UserTopic.topic).where(UserTopic.user_id == cast.cordelia.id)
+            assert reader.execute(followed).all() == []
 
-    def test_without_credentials(self, letter: Letter, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, letter: Letter, as_nobody: ChatClient) -> None:
         for method in ("POST", "DELETE"):
             response = as_nobody.request(method, letter.path, {"emoji_name": "octopus"})
             assert response.status_code == 401
@@ -411,7 +411,7 @@ class TestRemoveReaction:
             {"emoji_name": "anything", "emoji_code": "1f44d"},
         ],
     )
-    def test_is_gone_and_everybody_is_told(
+    def test_reaction_is_removed_and_all_readers_are_notified(
         self, letter: Letter, chat: ChatClient, as_othello: ChatClient, cast: Cast, denmark: int,
         sent: dict[str, str], chat_database: Database,
     ) -> None:  # fmt: skip
@@ -420,7 +420,7 @@ class TestRemoveReaction:
         chat_database.run(lambda s: s.execute(delete(Event)))
         assert as_othello.delete(letter.path, **sent) == DONE
         assert [who for *_, who in letter.emoji()] == [cast.hamlet.id]
-        ((payload, to, channel_id),) = told(chat_database)
+        ((payload, to, channel_id),) = reaction_events(chat_database)
         assert payload == {
             "op": "remove",
             "user_id": cast.othello.id,
@@ -448,7 +448,7 @@ class TestRemoveReaction:
             {"emoji_name": "heart", "reaction_type": "zulip_extra_emoji"},
         ],
     )
-    def test_one_that_is_not_there(
+    def test_missing_reaction_is_rejected(
         self, letter: Letter, chat: ChatClient, as_othello: ChatClient, sent: dict[str, str]
     ) -> None:
         chat.post(letter.path, emoji_name="octopus")
@@ -456,7 +456,7 @@ class TestRemoveReaction:
         assert as_othello.delete(letter.path, **sent) == GONE
         assert len(letter.reactions()) == 2
 
-    def test_names_no_emoji(self, letter: Letter, chat: ChatClient) -> None:
+    def test_requires_an_emoji(self, letter: Letter, chat: ChatClient) -> None:
         nothing = bad(
             "At least one of the following arguments must be present: emoji_name, emoji_code"
         )
@@ -464,7 +464,7 @@ class TestRemoveReaction:
         assert chat.delete(letter.path, reaction_type="unicode_emoji") == nothing
         assert chat.delete(letter.path, emoji_name="kraken") == bad("Emoji 'kraken' does not exist")
 
-    def test_a_deactivated_one(
+    def test_deactivated_emoji_can_be_removed(
         self, letter: Letter, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         code = custom(chat_database, cast.realm_id, "yorick")
@@ -479,22 +479,22 @@ class TestRemoveReaction:
             assert chat.delete(letter.path, **sent) == DONE
             assert letter.reactions() == []
 
-    def test_of_two_with_one_code_the_type_decides(
+    def test_type_distinguishes_two_reactions_with_one_code(
         self, letter: Letter, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         own = custom(chat_database, cast.realm_id, "yorick", id=2764)
         unicode = {"emoji_name": "heart", "emoji_code": "2764", "reaction_type": "unicode_emoji"}
-        ours = {"emoji_name": "yorick", "emoji_code": own, "reaction_type": "realm_emoji"}
-        for emoji in (ours, unicode):
+        custom_emoji = {"emoji_name": "yorick", "emoji_code": own, "reaction_type": "realm_emoji"}
+        for emoji in (custom_emoji, unicode):
             assert chat.post(letter.path, **emoji) == DONE
         assert chat.delete(letter.path, emoji_code="2764") == DONE
-        assert letter.emoji() == [(*ours.values(), cast.hamlet.id)]
+        assert letter.emoji() == [(*custom_emoji.values(), cast.hamlet.id)]
         assert chat.delete(letter.path, emoji_code="2764", reaction_type="unicode_emoji") == GONE
         assert chat.delete(letter.path, emoji_code="2764", reaction_type="realm_emoji") == DONE
 
 
 class TestMessagesThatChange:
-    def test_a_move_keeps_them(
+    def test_move_keeps_reactions(
         self, letter: Letter, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         chat.post(letter.path, emoji_name="octopus")
@@ -506,7 +506,7 @@ class TestMessagesThatChange:
         assert moved["result"] == "success"
         assert letter.reactions() == before
 
-    def test_a_deletion_archives_them(
+    def test_deletion_archives_reactions(
         self, letter: Letter, chat: ChatClient, as_othello: ChatClient, as_cordelia: ChatClient,
         cast: Cast, chat_database: Database, clock: FrozenClock,
     ) -> None:  # fmt: skip
@@ -536,7 +536,7 @@ class TestEvents:
         assert answer["result"] == "success"
         return [event for event in answer["events"] if event["type"] == "reaction"]
 
-    def test_reach_the_clients(
+    def test_events_reach_the_clients(
         self, letter: Letter, chat: ChatClient, as_othello: ChatClient, cast: Cast,
         clock: FrozenClock, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -561,7 +561,7 @@ class TestEvents:
                 **EXTRA,
             }
 
-    def test_not_one_who_lost_the_channel(
+    def test_no_events_for_a_lost_channel(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, clock: FrozenClock,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -579,7 +579,7 @@ class TestEvents:
         assert self.read(as_othello, queue) == []
 
 
-def test_two_at_once_make_one_reaction(
+def test_two_concurrent_requests_create_one_reaction(
     letter: Letter, chat: ChatClient, chat_database: Database
 ) -> None:
     asked = [chat.build("POST", letter.path, {"emoji_name": "octopus"}) for _ in range(2)]

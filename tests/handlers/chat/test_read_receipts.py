@@ -34,18 +34,18 @@ def mark(client: ChatClient, message_id: int, op: str = "add") -> None:
 
 
 class TestListReadReceipts:
-    def test_tells_who_has_read_it_and_lets_others_know(
+    def test_lists_readers_and_is_visible_to_others(
         self, chat: ChatClient, sent: int, cast: Cast, chat_database: Database,
     ) -> None:  # fmt: skip
         path = f"/messages/{sent}/read_receipts"
-        assert chat.get(path) == read_by(), "its sender has read it, and is not told"
+        assert chat.get(path) == read_by(), "its sender has read it and is not listed"
         othello, iago = chat.acting_as(cast.othello), chat.acting_as(cast.iago)
         for reader in (othello, iago, chat.acting_as(cast.polonius)):
             mark(reader, sent)
-        everybody = read_by(cast.othello, cast.iago, cast.polonius)
-        assert chat.get(path) == everybody
-        assert othello.get(path) == everybody, "whoever may read the message may ask"
-        assert chat.acting_as(cast.cordelia).get(path) == everybody, "who has no copy, too"
+        all_readers = read_by(cast.othello, cast.iago, cast.polonius)
+        assert chat.get(path) == all_readers
+        assert othello.get(path) == all_readers, "all readers of the message are allowed"
+        assert chat.acting_as(cast.cordelia).get(path) == all_readers, "also without a message copy"
         othello.patch("/settings", send_read_receipts=False)
         mark(chat.acting_as(cast.polonius), sent, "remove")
         assert chat.get(path) == read_by(cast.iago)
@@ -53,9 +53,7 @@ class TestListReadReceipts:
         chat_database.run(lambda s: s.execute(gone))
         assert chat.get(path) == read_by()
 
-    def test_is_silent_between_those_who_have_muted_each_other(
-        self, chat: ChatClient, sent: int, cast: Cast
-    ) -> None:
+    def test_muted_users_are_not_listed(self, chat: ChatClient, sent: int, cast: Cast) -> None:
         path = f"/messages/{sent}/read_receipts"
         othello, iago = chat.acting_as(cast.othello), chat.acting_as(cast.iago)
         for reader in (othello, iago):
@@ -66,7 +64,7 @@ class TestListReadReceipts:
         iago.post(f"/users/me/muted_users/{cast.hamlet.id}")
         assert chat.get(path) == read_by()
 
-    def test_of_a_direct_message(self, chat: ChatClient, cast: Cast) -> None:
+    def test_direct_message(self, chat: ChatClient, cast: Cast) -> None:
         to = [cast.othello.id, cast.iago.id]
         sent = chat.post("/messages", type="direct", to=to, content="Words")["id"]
         mark(chat.acting_as(cast.iago), sent)
@@ -74,17 +72,17 @@ class TestListReadReceipts:
         assert chat.get(path) == read_by(cast.iago)
         assert chat.acting_as(cast.cordelia).get(path) == INVALID
 
-    def test_where_the_organization_has_disabled_them(
+    def test_rejected_if_the_organization_disables_them(
         self, chat: ChatClient, as_cordelia: ChatClient, sent: int
     ) -> None:
         as_cordelia.patch("/realm", enable_read_receipts=False)
         assert chat.get(f"/messages/{sent}/read_receipts") == bad(
             "Read receipts are disabled in this organization."
         )
-        # Whether they are is no answer about a message that is hidden.
+        # A hidden message gives the same response, whatever the setting.
         assert chat.get("/messages/2147483647/read_receipts") == INVALID
 
-    def test_a_restricted_guest_is_told_of_whom_they_know(
+    def test_restricted_guest_sees_known_users_only(
         self, chat: ChatClient, as_cordelia: ChatClient, sent: int, cast: Cast
     ) -> None:
         mark(chat.acting_as(cast.othello), sent)
@@ -95,7 +93,7 @@ class TestListReadReceipts:
         guest = chat.acting_as(cast.polonius)
         assert guest.get(f"/messages/{sent}/read_receipts") == read_by(cast.othello)
 
-    def test_of_a_message_that_one_may_not_read(
+    def test_unreadable_message_is_rejected(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         chat_database.run(
@@ -107,6 +105,6 @@ class TestListReadReceipts:
         for who in (cast.hamlet, cast.cordelia, cast.polonius):
             assert chat.acting_as(who).get(f"/messages/{secret}/read_receipts") == INVALID
 
-    def test_needs_credentials(self, chat: ChatClient, sent: int) -> None:
+    def test_rejects_missing_credentials(self, chat: ChatClient, sent: int) -> None:
         answer = chat.acting_as(None).request("GET", f"/messages/{sent}/read_receipts")
         assert answer.status_code == 401

@@ -92,7 +92,7 @@ class TestUpdateRealm:
         assert as_cordelia.patch("/realm", **{name: sent}) == DONE
         assert stored(chat_database, cast.realm_id, name) == kept
 
-    def test_covers_every_setting_there_is(self) -> None:
+    def test_test_covers_every_setting(self) -> None:
         tested = {
             mark.args[1][i][0]
             for mark in TestUpdateRealm.test_changes_each_setting.pytestmark  # type: ignore[attr-defined]
@@ -111,7 +111,7 @@ class TestUpdateRealm:
                 assert stored(chat_database, cast.realm_id, name) == groups[group]
 
     @pytest.mark.parametrize("name", sorted(REALM_GROUPS))
-    def test_refuses_groups_a_setting_does_not_take(
+    def test_rejects_groups_that_a_setting_does_not_accept(
         self, as_cordelia: ChatClient, name: str
     ) -> None:
         for group, group_id in ids_of(as_cordelia).items():
@@ -121,7 +121,7 @@ class TestUpdateRealm:
             else:
                 assert answer == bad(f"'{name}' setting cannot be set to '{group}' group.")
 
-    def test_takes_an_anonymous_group_and_tells_everybody(
+    def test_accepts_an_anonymous_group_and_notifies_all_users(
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         owners = ids_of(as_cordelia)["role:owners"]
@@ -140,7 +140,7 @@ class TestUpdateRealm:
         }
         assert audit.actor_id == cast.cordelia.id
 
-    def test_says_nothing_when_nothing_changes(
+    def test_unchanged_value_appends_no_event(
         self, as_cordelia: ChatClient, chat_database: Database
     ) -> None:
         assert as_cordelia.patch("/realm", name="Acme") == DONE
@@ -149,7 +149,7 @@ class TestUpdateRealm:
             assert reader.execute(select(Event.__table__)).all() == []
 
     @pytest.mark.reaches("EXPECTATION_MISMATCH")
-    def test_minds_the_old_value_of_a_group(self, as_cordelia: ChatClient, cast: Cast) -> None:
+    def test_respects_the_old_value_of_a_group(self, as_cordelia: ChatClient, cast: Cast) -> None:
         groups = ids_of(as_cordelia)
         owners, members = groups["role:owners"], groups["role:members"]
         name = "can_delete_any_message_group"
@@ -159,11 +159,11 @@ class TestUpdateRealm:
         )
         fresh = {"new": owners, "old": groups["role:administrators"]}
         assert as_cordelia.patch("/realm", **{name: fresh}) == DONE
-        mine = {"direct_members": [cast.iago.id, cast.cordelia.id], "direct_subgroups": []}
-        assert as_cordelia.patch("/realm", **{name: {"new": mine, "old": owners}}) == DONE
-        assert as_cordelia.patch("/realm", **{name: {"new": owners, "old": mine}}) == DONE
+        two_people = {"direct_members": [cast.iago.id, cast.cordelia.id], "direct_subgroups": []}
+        assert as_cordelia.patch("/realm", **{name: {"new": two_people, "old": owners}}) == DONE
+        assert as_cordelia.patch("/realm", **{name: {"new": owners, "old": two_people}}) == DONE
 
-    def test_names_a_channel_of_the_organization(
+    def test_accepts_a_channel_of_the_organization(
         self, as_cordelia: ChatClient, as_hank: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         nobody = ids_of(as_cordelia)["role:nobody"]
@@ -226,7 +226,7 @@ class TestUpdateRealm:
             ),
         ],
     )
-    def test_refuses_bad_values(
+    def test_rejects_invalid_values(
         self, as_cordelia: ChatClient, name: str, sent: Any, msg: str
     ) -> None:
         assert as_cordelia.patch("/realm", **{name: sent}) == bad(msg)
@@ -241,7 +241,7 @@ class TestUpdateRealm:
             ("message_retention_days", -2),
         ],
     )
-    def test_refuses_bad_limits_in_the_older_words(
+    def test_rejects_invalid_limits_with_the_older_messages(
         self, as_cordelia: ChatClient, name: str, sent: Any
     ) -> None:
         assert as_cordelia.patch("/realm", **{name: sent}) == bad(
@@ -259,9 +259,7 @@ class TestUpdateRealm:
         assert answer["code"] == "REQUEST_VARIABLE_INVALID"
         assert stored(chat_database, cast.realm_id, "name") == "Acme"
 
-    def test_is_for_administrators_before_anything_else(
-        self, as_nobody: ChatClient, cast: Cast
-    ) -> None:
+    def test_role_is_checked_first(self, as_nobody: ChatClient, cast: Cast) -> None:
         for member in (cast.prospero, cast.hamlet, cast.polonius, cast.reminder):
             client = as_nobody.acting_as(member)
             assert client.patch("/realm", allow_message_editing="no") == not_a("administrator")
@@ -270,25 +268,25 @@ class TestUpdateRealm:
     @pytest.mark.parametrize(
         "name", ["message_retention_days", "can_create_groups", "can_manage_all_groups"]
     )
-    def test_leaves_some_settings_to_owners(
+    def test_some_settings_require_an_owner(
         self, as_iago: ChatClient, as_cordelia: ChatClient, name: str
     ) -> None:
         value = 30 if name == "message_retention_days" else ids_of(as_iago)["role:members"]
         assert as_iago.patch("/realm", **{name: value}) == not_a("owner")
         assert as_cordelia.patch("/realm", **{name: value}) == DONE
 
-    def test_names_parameters_it_does_not_know(self, as_cordelia: ChatClient) -> None:
+    def test_reports_unknown_parameters(self, as_cordelia: ChatClient) -> None:
         assert as_cordelia.patch("/realm", colour="red", name="Acme") == {
             **DONE,
             "ignored_parameters_unsupported": ["colour"],
         }
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("PATCH", "/realm").status_code == 401
 
 
 class TestFormsForOlderClients:
-    def test_are_told_with_the_settings_they_follow_from(
+    def test_older_forms_are_sent_with_their_settings(
         self, as_cordelia: ChatClient, chat_database: Database
     ) -> None:
         nobody = ids_of(as_cordelia)["role:nobody"]
@@ -303,7 +301,7 @@ class TestFormsForOlderClients:
             {"can_mention_many_users_group": nobody, "wildcard_mention_policy": 6},
         ]
 
-    def test_what_new_users_begin_with_is_told_as_well(
+    def test_user_defaults_are_sent_in_the_older_form(
         self, as_cordelia: ChatClient, chat_database: Database
     ) -> None:
         as_cordelia.patch("/realm", default_language="de", name="Globe")
@@ -316,7 +314,7 @@ class TestTryWelcomeMessage:
     PATH = "/realm/test_welcome_bot_custom_message"
     SAID = "The administrators of this organization say:\n\n````quote\nAsk in *help*\n````"
 
-    def test_tells_the_caller_alone(
+    def test_sends_to_the_caller_only(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         answer = as_iago.post(self.PATH, welcome_message_custom_text=" Ask in *help* ")
@@ -330,7 +328,7 @@ class TestTryWelcomeMessage:
         assert "<blockquote>\n<p>Ask in <em>help</em></p>\n</blockquote>" in html
         assert stored(chat_database, cast.realm_id, "welcome_message_custom_text") == ""
 
-    def test_new_members_are_told(
+    def test_new_members_receive_the_message(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         change_user(chat_database, cast.iago.id, can_create_users=True)
@@ -342,7 +340,7 @@ class TestTryWelcomeMessage:
         assert told[0].startswith("<p>Hello, and welcome!")
         assert "<em>help</em>" in told[1]
 
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_iago: ChatClient, as_nobody: ChatClient, cast: Cast
     ) -> None:
         name = "welcome_message_custom_text"
@@ -360,7 +358,7 @@ class TestUpdateUserDefaults:
     PATH = "/realm/user_settings_defaults"
 
     def begin(self, client: ChatClient, name: str) -> dict[str, Any]:
-        """The settings of somebody who joins now."""
+        """Create a user and return the settings."""
         form = {"email": f"{name}@acme.example", "full_name": name, "password": PASSWORD}
         key = client.post("/users", **form)
         assert key["result"] == "success", key
@@ -372,7 +370,7 @@ class TestUpdateUserDefaults:
         )
         return dict(client.acting_as(member).get("/settings")["settings"])
 
-    def test_new_people_begin_with_them(
+    def test_new_users_have_the_defaults(
         self, as_iago: ChatClient, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         change_user(chat_database, cast.iago.id, can_create_users=True)
@@ -390,18 +388,18 @@ class TestUpdateUserDefaults:
             "enable_sounds": False, "color_scheme": 2, "emojiset": "twitter",
             "web_home_view": "recent", "email_address_visibility": 3,
         }  # fmt: skip
-        assert told == shown, "and not of what stays as it was"
+        assert told == shown, "unchanged values are not reported"
         fetched = chat.post("/register", fetch_event_types=["realm_user_settings_defaults"])
         defaults = fetched["realm_user_settings_defaults"]
         assert {name: defaults[name] for name in shown} == shown
-        assert chat.get("/settings")["settings"] == before, "who is there keeps theirs"
+        assert chat.get("/settings")["settings"] == before, "existing users keep their settings"
         begun = self.begin(as_iago, "rosencrantz")
         assert {name: begun[name] for name in shown} == shown
         assert as_iago.patch(self.PATH, enable_sounds=True) == DONE
         begun = self.begin(as_iago, "guildenstern")
         assert (begun["enable_sounds"], begun["color_scheme"]) == (True, 2)
 
-    def test_refusals_change_nothing(
+    def test_rejected_request_changes_nothing(
         self, as_iago: ChatClient, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         for wrong, message in (

@@ -1,4 +1,4 @@
-"""POST /register: what a client asks for, and the parts of the state about people and channels."""
+"""POST /register: parameters, and the parts of the state about people and channels."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[QueueOptions, int, str
 
 
 class TestRegisterQueue:
-    def test_the_whole_answer(self, chat: ChatClient) -> None:
+    def test_complete_response(self, chat: ChatClient) -> None:
         answer = chat.post("/register", fetch_event_types=[])
         queue_id = answer.pop("queue_id")
         assert isinstance(queue_id, str)
@@ -61,13 +61,13 @@ class TestRegisterQueue:
         assert answer["last_event_id"] > 0
         assert [position for _, position, _ in opened] == [answer["last_event_id"]]
 
-    def test_without_parameters_it_hears_and_fetches_everything(
+    def test_without_parameters_everything_is_subscribed_and_fetched(
         self, chat: ChatClient, opened: list[tuple[QueueOptions, int, str]]
     ) -> None:
         assert chat.post("/register").keys() == EVERYTHING
         assert opened[0][0] == QueueOptions()
 
-    def test_takes_the_options_of_the_queue(
+    def test_passes_the_options_of_the_queue(
         self, chat: ChatClient, opened: list[tuple[QueueOptions, int, str]]
     ) -> None:
         answer = chat.request(
@@ -121,7 +121,7 @@ class TestRegisterQueue:
             ({"event_types": "null"}, EVERYTHING - ALWAYS),
         ],
     )
-    def test_the_types_select_the_state(
+    def test_types_select_the_state(
         self, chat: ChatClient, sent: dict[str, Any], fetched: set[str]
     ) -> None:
         assert chat.post("/register", **sent).keys() == ALWAYS | fetched
@@ -161,19 +161,17 @@ class TestRegisterQueue:
             ({"presence_history_limit_days": -1}, "presence_history_limit_days is too small"),
         ],
     )
-    def test_refuses_values_that_it_cannot_take(
-        self, chat: ChatClient, sent: dict[str, Any], msg: str
-    ) -> None:
+    def test_rejects_invalid_values(self, chat: ChatClient, sent: dict[str, Any], msg: str) -> None:
         assert chat.post("/register", **sent) == bad(msg)
 
-    def test_messages_of_all_public_channels_are_not_for_guests(
+    def test_guests_cannot_subscribe_to_all_public_channels(
         self, as_polonius: ChatClient, opened: list[tuple[QueueOptions, int, str]]
     ) -> None:
         answer = as_polonius.post("/register", all_public_streams=True)
         assert answer == bad("User not authorized for this query")
         assert opened == []
 
-    def test_without_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         response = as_nobody.request("POST", "/register")
         assert response.status_code == 401
         assert response.json()["code"] == "UNAUTHORIZED"
@@ -181,7 +179,7 @@ class TestRegisterQueue:
 
 class TestRealClients:
     def furnish(self, chat: ChatClient, cast: Cast, database: Database) -> None:
-        """Something of everything."""
+        """Create objects of every kind."""
         subscriptions = [{"name": "Denmark", "description": "A *prison*"}, {"name": "rotten"}]
         chat.post("/users/me/subscriptions", subscriptions=subscriptions)
         chat.delete("/users/me/subscriptions", subscriptions=["rotten"])
@@ -206,7 +204,7 @@ class TestRealClients:
         emoji = RealmEmoji(realm_id=cast.realm_id, name="yorick", source_url="/yorick.png")
         database.run(lambda s: s.add(emoji))
 
-    def test_flutter_decodes_it(
+    def test_flutter_client_decodes_it(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         flutter.check_snapshot(chat.post("/register", **flutter.REGISTRATION))
@@ -223,7 +221,7 @@ class TestRealClients:
         zulip_term.check_0_7_0(chat.post("/register", **zulip_term.REGISTRATION_OF_0_7_0))
 
     @pytest.mark.parametrize("key", ["realm_icon_url", "queue_id", "unread_msgs", "user_settings"])
-    def test_the_judges_miss_what_is_missing(self, chat: ChatClient, key: str) -> None:
+    def test_decoders_report_missing_keys(self, chat: ChatClient, key: str) -> None:
         answer = chat.post("/register", **flutter.REGISTRATION)
         with pytest.raises(AssertionError):
             flutter.check_snapshot({name: v for name, v in answer.items() if name != key})
@@ -232,7 +230,7 @@ class TestRealClients:
 
 
 class TestPeople:
-    def test_everybody(self, chat: ChatClient, cast: Cast) -> None:
+    def test_all_users(self, chat: ChatClient, cast: Cast) -> None:
         members = chat.get("/users", include_custom_profile_fields=True)["members"]
         (bot,) = fetch(chat, "realm_user")["cross_realm_bots"]
         avatar = chat.get("/users/me")["avatar_url"]
@@ -267,12 +265,12 @@ class TestPeople:
             own = fetch(chat.acting_as(member), "realm_user")
             assert tuple(own[name] for name in names) == expected
 
-    def test_avatars_are_the_clients_affair_or_not(self, chat: ChatClient) -> None:
+    def test_avatar_urls_depend_on_the_client_capability(self, chat: ChatClient) -> None:
         for client_makes_it in (True, False):
             users = fetch(chat, "realm_user", client_gravatar=client_makes_it)["realm_users"]
             assert {user["avatar_url"] is None for user in users} == {client_makes_it}
 
-    def test_restricted_guests_know_only_whom_they_may(
+    def test_restricted_guest_sees_known_users_only(
         self, chat: ChatClient, as_polonius: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         chat.post("/users/me/status", status_text="mad")
@@ -323,14 +321,14 @@ class TestPeople:
             *range(1, 9)
         }
 
-    def test_nobody_has_been_there(self, chat: ChatClient) -> None:
+    def test_no_presences(self, chat: ChatClient) -> None:
         assert fetch(chat, "presence") == {
             "presences": {},
             "presence_last_update_id": -1,
             "server_timestamp": 1_795_262_400.0,
         }
 
-    def test_who_has_been_there(
+    def test_presences(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, clock: FrozenClock
     ) -> None:
         as_othello.post("/users/me/presence", status="idle")
@@ -347,7 +345,9 @@ class TestPeople:
 
 
 class TestChannels:
-    def test_by_the_actors_tie(self, chat: ChatClient, cast: Cast, chat_database: Database) -> None:
+    def test_channels_are_listed_by_subscription(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
         def make(session: Any) -> None:
             make_channel(session, cast, "in", subscribers=[cast.hamlet, cast.othello])
             left = make_channel(session, cast, "left", subscribers=[cast.hamlet, cast.iago])
@@ -357,11 +357,11 @@ class TestChannels:
 
         chat_database.run(make)
         described = {each["name"]: each for each in chat.get("/streams")["streams"]}
-        (mine,) = chat.get("/users/me/subscriptions")["subscriptions"]
+        (own_channel,) = chat.get("/users/me/subscriptions")["subscriptions"]
         found = fetch(chat, "subscription", "stream", **capable_of("notification_settings_null"))
-        settings = {name: mine[name] for name in mine.keys() - described["in"].keys()}
+        settings = {name: own_channel[name] for name in own_channel.keys() - described["in"].keys()}
         assert found == {
-            "subscriptions": [mine],
+            "subscriptions": [own_channel],
             "unsubscribed": [{**described["left"], **settings}],
             "never_subscribed": [described["never"]],
             "streams": list(described.values()),
@@ -376,13 +376,13 @@ class TestChannels:
                 "never": [cast.iago.id],
             }
 
-    def test_subscribers_whom_a_guest_may_not_know_are_left_out(
+    def test_subscribers_hidden_from_a_guest_are_omitted(
         self, as_polonius: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         def make(session: Any) -> None:
-            everybody = [cast.hamlet, cast.reminder]
-            make_channel(session, cast, "open", subscribers=everybody, is_web_public=True)
-            make_channel(session, cast, "closed", subscribers=everybody)
+            all_people = [cast.hamlet, cast.reminder]
+            make_channel(session, cast, "open", subscribers=all_people, is_web_public=True)
+            make_channel(session, cast, "closed", subscribers=all_people)
 
         chat_database.run(make)
         restrict_guests(chat_database)
@@ -390,17 +390,22 @@ class TestChannels:
         (channel,) = found["never_subscribed"]
         assert (channel["name"], channel["subscribers"]) == ("open", [cast.reminder.id])
 
-    def test_nulls_are_filled_in_for_older_clients(
+    def test_nulls_are_replaced_for_older_clients(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         chat_database.run(lambda s: make_channel(s, cast, "in", subscribers=[cast.hamlet]))
         chat.patch("/settings", enable_stream_push_notifications=True)
-        (mine,) = fetch(chat, "subscription")["subscriptions"]
+        (own_channel,) = fetch(chat, "subscription")["subscriptions"]
         names = ("desktop", "audible", "push", "email")
-        assert [mine[f"{name}_notifications"] for name in names] == [False, False, True, False]
-        assert mine["wildcard_mentions_notify"] is True
+        assert [own_channel[f"{name}_notifications"] for name in names] == [
+            False,
+            False,
+            True,
+            False,
+        ]
+        assert own_channel["wildcard_mentions_notify"] is True
 
-    def test_archived_channels_are_for_clients_that_know_them(
+    def test_archived_channels_require_the_client_capability(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         def make(session: Any) -> None:
@@ -428,9 +433,7 @@ class TestChannels:
         as_guest = as_iago.acting_as(cast.polonius)
         assert fetch(as_guest, "default_streams") == {"realm_default_streams": []}
 
-    def test_policies_for_topics(
-        self, chat: ChatClient, cast: Cast, chat_database: Database
-    ) -> None:
+    def test_topic_policies(self, chat: ChatClient, cast: Cast, chat_database: Database) -> None:
         ids = chat_database.run(
             lambda s: [
                 make_channel(s, cast, name, subscribers=[cast.hamlet], invite_only=name == "lost")
@@ -457,6 +460,6 @@ class TestChannels:
             }
 
 
-def test_the_emoji_data_are_where_the_snapshot_says(chat: ChatClient) -> None:
+def test_emoji_data_url_of_the_snapshot_exists(chat: ChatClient) -> None:
     url = fetch(chat, "realm")["server_emoji_data_url"]
     assert url == f"http://acme.example{DATA_PATH}"

@@ -49,20 +49,20 @@ def unread(client: ChatClient, **options: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def denmark(chat_database: Database, cast: Cast) -> int:
-    """A channel of everybody's."""
+    """A channel of all users."""
     return chat_database.run(lambda s: make_channel(s, cast, "Denmark", subscribers=cast.acme[:7]))
 
 
 class TestUnread:
-    def test_nothing(self, chat: ChatClient) -> None:
+    def test_no_unread_messages(self, chat: ChatClient) -> None:
         expected = {"max_message_id": -1, "unread_msgs": NOTHING_UNREAD}
         assert fetch(chat, *UNREAD) == expected
 
-    def test_comes_with_both_fetch_types_only(self, chat: ChatClient) -> None:
+    def test_requires_both_fetch_types(self, chat: ChatClient) -> None:
         assert fetch(chat, "message") == {"max_message_id": -1}
         assert fetch(chat, "update_message_flags") == {}
 
-    def test_by_topic_and_conversation(
+    def test_grouped_by_topic_and_conversation(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, denmark: int
     ) -> None:
         hamlet, othello, iago = cast.hamlet.id, cast.othello.id, cast.iago.id
@@ -71,8 +71,8 @@ class TestUnread:
         empty = say(as_othello, "@**all**", **to_topic(denmark, ""))
         direct = [say(as_othello, **to_people(hamlet)) for _ in range(2)]
         group = say(as_othello, **to_people(hamlet, iago))
-        mine = say(chat, **to_people(hamlet))
-        chat.post("/messages/flags", messages=[mine], op="remove", flag="read")
+        own_message = say(chat, **to_people(hamlet))
+        chat.post("/messages/flags", messages=[own_message], op="remove", flag="read")
         seen = say(as_othello, **to_topic(denmark, "castle"))
         chat.post("/messages/flags", messages=[seen], op="add", flag="read")
         options = capable_of("empty_topic_name")
@@ -84,7 +84,7 @@ class TestUnread:
                     "sender_id": othello,
                     "unread_message_ids": direct,
                 },
-                {"other_user_id": hamlet, "sender_id": hamlet, "unread_message_ids": [mine]},
+                {"other_user_id": hamlet, "sender_id": hamlet, "unread_message_ids": [own_message]},
             ],
             "streams": [
                 {"stream_id": denmark, "topic": "CASTLE", "unread_message_ids": [first, second]},
@@ -101,7 +101,7 @@ class TestUnread:
         }
         assert unread(chat)["streams"][1]["topic"] == "general chat"
 
-    def test_what_is_muted_does_not_count(
+    def test_muted_messages_are_not_counted(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, denmark: int
     ) -> None:
         mention = say(as_othello, "@**Hamlet**", **to_topic(denmark, "castle"))
@@ -126,7 +126,7 @@ class TestUnread:
         wish(2)
         assert told() == (2, [mention, to_all])
 
-    def test_of_a_lost_channel_nothing_is_left(
+    def test_lost_channel_has_no_unread_messages(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         members = [cast.hamlet, cast.othello]
@@ -143,7 +143,7 @@ class TestUnread:
         chat_database.run(lambda s: subscribe(s, hidden, cast.hamlet))
         assert unread(chat)["mentions"] == [message_id]
 
-    def test_of_very_many_the_newest(
+    def test_newest_unread_messages_are_listed(
         self,
         chat: ChatClient,
         as_othello: ChatClient,
@@ -158,7 +158,7 @@ class TestUnread:
 
 
 class TestOtherMessages:
-    def test_the_newest_id_is_of_an_own_copy(
+    def test_newest_id_is_of_an_own_copy(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, denmark: int
     ) -> None:
         newest = say(as_othello, **to_topic(denmark, "castle"))
@@ -217,7 +217,7 @@ class TestSettings:
         told = {"pm_content_in_desktop_notifications": False}
         assert fetch(chat, "update_global_notifications") == told
 
-    def test_what_new_users_begin_with(self, as_cordelia: ChatClient) -> None:
+    def test_defaults_of_new_users(self, as_cordelia: ChatClient) -> None:
         as_cordelia.patch("/realm", email_address_visibility=3, default_language="da")
         defaults = {each.name: each.default for each in setting_table.ALL}
         changed = {"email_address_visibility": 3, "default_language": "da", "emojiset": "google"}
@@ -228,7 +228,7 @@ class TestSettings:
         expected = {"has_vendor_token": False, "has_zoom_token": False}
         assert fetch(chat, "video_calls") == expected
 
-    def test_what_this_server_has_none_of(self, chat: ChatClient) -> None:
+    def test_unsupported_features_are_empty(self, chat: ChatClient) -> None:
         expected: dict[str, Any] = {
             "gif_rating_policy_options": {},
             "giphy_rating_options": {},
@@ -242,7 +242,7 @@ class TestSettings:
 
 
 class TestOrganization:
-    def test_every_setting_is_there(
+    def test_every_setting_is_listed(
         self, as_cordelia: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         as_cordelia.patch("/realm", description="Rockets", topics_policy="disable_empty_topic")
@@ -260,7 +260,7 @@ class TestOrganization:
             assert found[f"realm_{name}"] == expected
         assert found["realm_mandatory_topics"] is True
 
-    def test_what_else_is_said_of_it(self, chat: ChatClient) -> None:
+    def test_other_facts(self, chat: ChatClient) -> None:
         server = chat.get("/server_settings")
         found = fetch(chat, "realm")
         settings = {f"realm_{name}" for name in (*SETTINGS, *OPERATOR_SETTINGS, *REALM_GROUPS)}
@@ -337,8 +337,8 @@ class TestOrganization:
             "zulip_plan_is_not_limited": True,
         }
 
-    def test_a_strict_decoder_finds_the_types_it_wants(self, chat: ChatClient) -> None:
-        """As go-zulip declares them: it decodes nothing whose type is another, and no null."""
+    def test_strict_decoder_accepts_all_types(self, chat: ChatClient) -> None:
+        """The types of go-zulip, which decodes neither values of other types nor null."""
         whole = fetch(chat, "realm", "default_streams")
         wanted = {
             "realm_default_streams": list,
@@ -351,7 +351,7 @@ class TestOrganization:
         }
         assert {name: type(whole[name]) for name in wanted} == wanted
 
-    def test_the_server_takes_the_groups_that_it_describes(self, as_cordelia: ChatClient) -> None:
+    def test_server_accepts_the_groups_that_it_describes(self, as_cordelia: ChatClient) -> None:
         described = fetch(as_cordelia, "realm")["server_supported_permission_settings"]["realm"]
         groups = {
             each["name"]: each["id"] for each in as_cordelia.get("/user_groups")["user_groups"]
@@ -372,7 +372,7 @@ class TestOrganization:
                 outcomes.add(allowed)
         assert outcomes == {True, False}
 
-    def test_what_is_described_of_channels_and_groups(self, chat: ChatClient) -> None:
+    def test_described_settings_of_channels_and_groups(self, chat: ChatClient) -> None:
         described = fetch(chat, "realm")["server_supported_permission_settings"]
         assert described["stream"]["can_administer_channel_group"] == {
             "require_system_group": False,
@@ -400,9 +400,7 @@ class TestOrganization:
             ("role:nobody", 6),
         ],
     )
-    def test_the_older_policy_of_mentions(
-        self, as_cordelia: ChatClient, group: str, policy: int
-    ) -> None:
+    def test_older_mention_policy(self, as_cordelia: ChatClient, group: str, policy: int) -> None:
         groups = {
             each["name"]: each["id"] for each in as_cordelia.get("/user_groups")["user_groups"]
         }
@@ -451,10 +449,10 @@ class TestOrganization:
         assert fetch(as_iago, *types) == {**expected, "realm_linkifiers": []}
 
 
-def test_everything_is_read_at_one_moment(
+def test_snapshot_is_consistent(
     chat: ChatClient, cast: Cast, chat_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is committed while the snapshot is taken is in none of its parts."""
+    """No part contains changes that are committed while the snapshot is read."""
     really = queues.find_head
 
     def find_head(reader: Any, realm_id: int) -> int:

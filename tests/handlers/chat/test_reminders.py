@@ -1,4 +1,4 @@
-"""Operations of the tag reminders, and what comes of reminders at their time."""
+"""Operations of the tag reminders, and their delivery."""
 
 from datetime import timedelta
 from typing import Any
@@ -25,8 +25,8 @@ UNREADABLE = bad("Invalid message(s)")
 
 
 class Office:
-    """A private channel of Hamlet's and Othello's, a message of Othello's in it, and what the
-    notification bot wrote.
+    """A private channel of Hamlet and Othello, with a message of Othello's and the notices of the
+    notification bot.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Office:
         return int(self.othello.post("/messages", **form)["id"])
 
     def pass_time(self, seconds: float = 60) -> int:
-        """How many steps the worker took then."""
+        """Advance the clock, run the worker and return its number of steps."""
         self.clock.advance(seconds=seconds)
         worker = ScheduledDelivery(self.database, self.clock, late_window=timedelta(seconds=600))
         return sum(1 for _ in iter(worker.try_deliver_one, False))
@@ -86,16 +86,16 @@ def listed(client: ChatClient) -> list[dict[str, Any]]:
 
 
 def words(office: Office) -> str:
-    """What the bot says of the message in the vault."""
+    """Return the bot's text about the message in the channel."""
     address = f"/#narrow/channel/{office.vault}-vault/topic/keys/near/{office.message}"
     return f"You asked to be reminded of [a message]({address}) in #**vault>keys**."
 
 
 class TestCreateReminder:
-    def test_tells_its_user_alone(
+    def test_only_the_user_is_notified(
         self, chat: ChatClient, office: Office, place: Place, queues: Queues, cast: Cast
     ) -> None:
-        theirs = queues.open(office.othello)
+        other_queue = queues.open(office.othello)
         made = remind(chat, office.message, note="\nAsk *him*.\n")
         [record] = listed(chat)
         html = record.pop("rendered_content")
@@ -108,16 +108,16 @@ class TestCreateReminder:
             "failed": False,
             "reminder_target_message_id": office.message,
         }
-        assert "Open" not in record["content"] + html, "it keeps no text of the message"
+        assert "Open" not in record["content"] + html, "it does not store the text of the message"
         assert f'data-stream-id="{office.vault}"' in html
         [event] = place.read()
         full = {**record, "rendered_content": html}
         assert event == {"id": event["id"], "type": "reminders", "op": "add", "reminders": [full]}
-        assert theirs.read() == listed(office.othello) == []
+        assert other_queue.read() == listed(office.othello) == []
         assert chat.post("/register", fetch_event_types=["reminders"])["reminders"] == [full]
         assert chat.get("/scheduled_messages")["scheduled_messages"] == []
 
-    def test_for_everybody_who_can_read_the_message(
+    def test_all_readers_of_the_message_are_allowed(
         self,
         chat: ChatClient,
         as_cordelia: ChatClient,
@@ -142,7 +142,9 @@ class TestCreateReminder:
             )
         assert chat.post(PATH, message_id=letter, **form) == UNREADABLE
 
-    def test_what_is_refused(self, chat: ChatClient, as_nobody: ChatClient, office: Office) -> None:
+    def test_rejects_invalid_requests(
+        self, chat: ChatClient, as_nobody: ChatClient, office: Office
+    ) -> None:
         past = bad("Scheduled delivery time must be in the future.")
         for form, answer in (
             ({"scheduled_delivery_timestamp": LATER - 60}, past),
@@ -159,7 +161,7 @@ class TestCreateReminder:
 
 
 class TestListReminders:
-    def test_the_soonest_is_first(self, chat: ChatClient, office: Office) -> None:
+    def test_lists_the_soonest_first(self, chat: ChatClient, office: Office) -> None:
         late = remind(chat, office.message, scheduled_delivery_timestamp=LATER + 9)
         soon, same = remind(chat, office.message), remind(chat, office.message, note="")
         assert [each["reminder_id"] for each in listed(chat)] == [soon, same, late]
@@ -167,7 +169,7 @@ class TestListReminders:
 
 
 class TestDeleteReminder:
-    def test_one_s_own(
+    def test_deletes_only_own_reminders(
         self, chat: ChatClient, as_nobody: ChatClient, office: Office, place: Place
     ) -> None:
         first, second = remind(chat, office.message), remind(chat, office.message)
@@ -196,7 +198,7 @@ class TestDeleteReminder:
 
 
 class TestDelivery:
-    def test_quotes_the_message_as_it_is_then(
+    def test_quotes_the_message_at_delivery(
         self, chat: ChatClient, office: Office, place: Place, cast: Cast
     ) -> None:
         made = remind(chat, office.message, note="Answer him.")
@@ -225,7 +227,7 @@ class TestDelivery:
         assert office.pass_time() == 0
 
     @pytest.mark.parametrize("how", ["deleted", "hidden"])
-    def test_of_what_its_user_cannot_read_any_more(
+    def test_unreadable_message_is_not_quoted(
         self, chat: ChatClient, office: Office, cast: Cast, how: str
     ) -> None:
         remind(chat, office.message, note="Answer him.")
@@ -239,13 +241,13 @@ class TestDelivery:
             "Your note:\n```quote\nAnswer him.\n```"
         ]
 
-    def test_late_is_better_than_never(self, chat: ChatClient, office: Office) -> None:
+    def test_late_reminder_is_delivered(self, chat: ChatClient, office: Office) -> None:
         remind(chat, office.message)
         assert office.pass_time(86_400) == 1
         [notice] = office.notices()
         assert notice.startswith(words(office))
 
-    def test_nobody_is_reminded_who_has_left(
+    def test_deactivated_user_is_not_reminded(
         self, chat: ChatClient, office: Office, cast: Cast
     ) -> None:
         remind(chat, office.message)
@@ -254,7 +256,7 @@ class TestDelivery:
         assert office.pass_time() == 1
         assert (office.notices(), office.states()) == ([], ["failed"])
 
-    def test_goes_with_the_profile_of_its_user(
+    def test_deleted_with_the_profile(
         self, chat: ChatClient, as_cordelia: ChatClient, office: Office, cast: Cast
     ) -> None:
         remind(chat, office.message)

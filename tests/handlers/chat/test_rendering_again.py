@@ -1,4 +1,4 @@
-"""`specd chat render-again`: stored messages get the HTML of the present renderer."""
+"""`specd chat render-again`: stored messages are rendered by the current renderer."""
 
 import json
 
@@ -35,7 +35,7 @@ def stored(database: Database, message_id: int) -> Message:
 
 
 def spoil(database: Database, *ids: int) -> None:
-    """Give messages the HTML of an older renderer, with the references of the present one."""
+    """Replace the HTML of messages by that of an older renderer, with current references."""
     html = "<p>old</p>"
     database.run(
         lambda s: s.execute(
@@ -47,7 +47,7 @@ def spoil(database: Database, *ids: int) -> None:
 
 
 class TestRenderAgain:
-    def test_message_gets_the_html_it_would_have_today(
+    def test_message_has_the_current_html(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast,
         chat_filled: tuple[str, Cast],
         monkeypatch: pytest.MonkeyPatch,
@@ -69,7 +69,7 @@ class TestRenderAgain:
         assert [each.has_link for each in after] == [each.has_link for each in before]
         assert run(chat_filled[0], monkeypatch) == {**done, "changed": 0}
 
-    def test_renamed_references_stay_and_new_ones_do_not_appear(
+    def test_renamed_references_stay_and_no_new_ones_appear(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast,
         chat_filled: tuple[str, Cast],
         monkeypatch: pytest.MonkeyPatch,
@@ -109,7 +109,7 @@ class TestRenderAgain:
         found = chat.get("/messages", narrow=narrow, anchor="newest", num_before="9", num_after="0")
         assert [each["id"] for each in found["messages"]] == [message]
 
-    def test_run_resumes_after_an_id_and_reads_one_organization(
+    def test_run_resumes_after_an_id_in_one_organization(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast,
         chat_filled: tuple[str, Cast],
         monkeypatch: pytest.MonkeyPatch,
@@ -122,7 +122,7 @@ class TestRenderAgain:
         realm = str(cast.realm_id)
         assert run(chat_filled[0], monkeypatch, "--realm", realm)["changed"] == 1
 
-    def test_custom_emoji_of_today_is_used(
+    def test_current_custom_emoji_is_used(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast,
         chat_filled: tuple[str, Cast],
         monkeypatch: pytest.MonkeyPatch,

@@ -35,11 +35,11 @@ def listed(client: ChatClient) -> list[dict[str, Any]]:
 
 
 class TestCreateSavedSnippet:
-    def test_saves_one(
+    def test_creates_a_snippet(
         self, chat: ChatClient, as_othello: ChatClient, place: Place, queues: Queues,
         clock: FrozenClock,
     ) -> None:  # fmt: skip
-        theirs = queues.open(as_othello)
+        other_queue = queues.open(as_othello)
         made = chat.post(PATH, title=" Greeting ", content="\nGood *day*.\n")
         assert made == {**DONE, "saved_snippet_id": made["saved_snippet_id"]}
         snippet = {
@@ -54,11 +54,11 @@ class TestCreateSavedSnippet:
         assert event == {
             "id": event["id"], "type": "saved_snippets", "op": "add", "saved_snippet": snippet,
         }  # fmt: skip
-        assert theirs.read() == listed(as_othello) == []
+        assert other_queue.read() == listed(as_othello) == []
         again = save(chat)
         assert [each["id"] for each in listed(chat)] == [snippet["id"], again]
 
-    def test_what_is_refused(self, chat: ChatClient, as_nobody: ChatClient) -> None:
+    def test_rejects_invalid_requests(self, chat: ChatClient, as_nobody: ChatClient) -> None:
         for title, content, answer in (
             ("", "x", NO_TITLE),
             (" ", "x", NO_TITLE),
@@ -75,21 +75,21 @@ class TestCreateSavedSnippet:
 
 
 class TestListSavedSnippets:
-    def test_one_s_own_alone(
+    def test_lists_only_own_items(
         self, chat: ChatClient, as_nobody: ChatClient, as_polonius: ChatClient,
         as_reminder: ChatClient,
     ) -> None:  # fmt: skip
-        """Guests and bots have some too."""
+        """Guests and bots have snippets, too."""
         for client in (chat, as_polonius, as_reminder):
-            mine = save(client)
+            snippet_id = save(client)
             told = client.post("/register", fetch_event_types=["saved_snippets"])
             assert told["saved_snippets"] == listed(client)
-            assert [each["id"] for each in listed(client)] == [mine]
+            assert [each["id"] for each in listed(client)] == [snippet_id]
         assert as_nobody.request("GET", PATH).status_code == 401
 
 
 class TestUpdateSavedSnippet:
-    def test_what_is_given(
+    def test_changes_given_values(
         self, chat: ChatClient, as_othello: ChatClient, as_nobody: ChatClient, place: Place
     ) -> None:
         path = f"{PATH}/{save(chat)}"
@@ -116,7 +116,7 @@ class TestUpdateSavedSnippet:
 
 
 class TestDeleteSavedSnippet:
-    def test_one_s_own(
+    def test_deletes_only_own_snippets(
         self, chat: ChatClient, as_othello: ChatClient, as_nobody: ChatClient, place: Place
     ) -> None:
         first, second = save(chat), save(chat)

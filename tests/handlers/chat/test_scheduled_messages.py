@@ -23,13 +23,13 @@ TIME = "scheduled_delivery_timestamp"
 
 @pytest.fixture
 def denmark(chat_database: Database, cast: Cast) -> int:
-    """A public channel of Hamlet's and Othello's."""
+    """A public channel of Hamlet and Othello."""
     people = (cast.hamlet, cast.othello)
     return chat_database.run(lambda s: make_channel(s, cast, "Denmark", subscribers=people))
 
 
 def form(channel_id: int, **over: Any) -> dict[str, Any]:
-    """A message to the channel a minute from now."""
+    """Return the form of a message to the channel, due in a minute."""
     return {
         "type": "channel",
         "to": channel_id,
@@ -45,14 +45,14 @@ def direct(*users: int, **over: Any) -> dict[str, Any]:
 
 
 def schedule(client: ChatClient, parameters: dict[str, Any]) -> int:
-    """The id of a new scheduled message."""
+    """Schedule a message and return its id."""
     answer = client.post(PATH, **parameters)
     assert answer == {**DONE, "scheduled_message_id": answer.get("scheduled_message_id")}, answer
     return int(answer["scheduled_message_id"])
 
 
 def record(message_id: int, channel_id: int, **over: Any) -> dict[str, Any]:
-    """What `form` becomes."""
+    """Return the object of a message that was scheduled with `form`."""
     return {
         "scheduled_message_id": message_id,
         "type": "stream",
@@ -86,7 +86,7 @@ def events_of(database: Database) -> list[tuple[str, dict[str, Any], list[int]]]
 
 
 def end(database: Database, of_id: int, **columns: Any) -> None:
-    """What the worker leaves behind."""
+    """Set the final state, as the worker does."""
     wanted = update(ScheduledMessage).where(ScheduledMessage.id == of_id)
     database.run(lambda s: s.execute(wanted.values(**columns)))
 
@@ -96,7 +96,7 @@ def set_columns(database: Database, table: Any, row_id: int, **columns: Any) -> 
 
 
 class TestListScheduledMessages:
-    def test_shows_ones_own_soonest_first(
+    def test_lists_only_own_items_soonest_first(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, cast: Cast
     ) -> None:
         late = schedule(chat, form(denmark, scheduled_delivery_timestamp=LATER + 5))
@@ -107,7 +107,7 @@ class TestListScheduledMessages:
             record(late, denmark, scheduled_delivery_timestamp=LATER + 5),
         ]
 
-    def test_shows_what_failed_with_the_reason_and_hides_what_was_sent(
+    def test_failed_messages_have_a_reason_and_sent_ones_are_hidden(
         self, chat: ChatClient, denmark: int, chat_database: Database
     ) -> None:
         failed, sent = schedule(chat, form(denmark)), schedule(chat, form(denmark))
@@ -115,20 +115,20 @@ class TestListScheduledMessages:
         end(chat_database, sent, state="sent", message_id=1)
         assert listed(chat) == [record(failed, denmark, failed=True, failure_message="Why")]
 
-    def test_is_empty_without_any(self, chat: ChatClient) -> None:
+    def test_empty_list(self, chat: ChatClient) -> None:
         assert chat.get(PATH, colour="red") == {
             **DONE,
             "scheduled_messages": [],
             "ignored_parameters_unsupported": ["colour"],
         }
 
-    def test_without_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", PATH).status_code == 401
 
 
 class TestCreateScheduledMessage:
     @pytest.mark.parametrize("kind", ["channel", "stream"])
-    def test_to_a_channel(
+    def test_schedules_to_a_channel(
         self,
         chat: ChatClient,
         denmark: int,
@@ -142,33 +142,33 @@ class TestCreateScheduledMessage:
         assert events_of(chat_database) == [("scheduled_messages", added, [cast.hamlet.id])]
 
     @pytest.mark.parametrize("kind", ["direct", "private"])
-    def test_to_users_once_each_without_a_topic(
+    def test_recipients_are_unique_and_have_no_topic(
         self, chat: ChatClient, cast: Cast, kind: str
     ) -> None:
         people = [cast.othello.id, cast.iago.id, cast.othello.id, cast.hamlet.id]
         made = schedule(chat, direct(*people, type=kind) | {"topic": "ignored"})
         assert listed(chat) == [record_to(made, sorted([cast.iago.id, cast.othello.id]))]
 
-    def test_to_oneself(self, chat: ChatClient, cast: Cast) -> None:
+    def test_schedules_to_oneself(self, chat: ChatClient, cast: Cast) -> None:
         made = schedule(chat, direct(cast.hamlet.id))
         assert listed(chat) == [record_to(made, [cast.hamlet.id])]
 
-    def test_equal_requests_are_two_messages(self, chat: ChatClient, denmark: int) -> None:
+    def test_equal_requests_schedule_two_messages(self, chat: ChatClient, denmark: int) -> None:
         first, second = schedule(chat, form(denmark)), schedule(chat, form(denmark))
         assert [r["scheduled_message_id"] for r in listed(chat)] == [first, second]
 
-    def test_by_guests_and_bots(
+    def test_guests_and_bots_are_allowed(
         self, as_reminder: ChatClient, as_polonius: ChatClient, denmark: int, cast: Cast
     ) -> None:
         assert schedule(as_reminder, form(denmark))
         assert schedule(as_polonius, direct(cast.hamlet.id))
 
-    def test_names_parameters_without_a_meaning(self, chat: ChatClient, denmark: int) -> None:
+    def test_reports_unknown_parameters(self, chat: ChatClient, denmark: int) -> None:
         answer = chat.post(PATH, **form(denmark, colour="red", client="website"))
         assert answer["ignored_parameters_unsupported"] == ["colour"]
 
     @pytest.mark.parametrize("name", ["content", "scheduled_delivery_timestamp", "to", "type"])
-    def test_without_a_required_parameter(self, chat: ChatClient, denmark: int, name: str) -> None:
+    def test_requires_parameters(self, chat: ChatClient, denmark: int, name: str) -> None:
         assert chat.post(PATH, **form(denmark, **{name: None})) == bad(
             f"Missing '{name}' argument", "REQUEST_VARIABLE_MISSING", var_name=name
         )
@@ -197,23 +197,23 @@ class TestCreateScheduledMessage:
             ({"read_by_sender": "1"}, "read_by_sender is not a boolean"),
         ],
     )  # fmt: skip
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, denmark: int, over: dict[str, Any], msg: str
     ) -> None:
         assert chat.post(PATH, **form(denmark, **over)) == bad(msg)
         assert listed(chat) == []
 
-    def test_the_time_is_after_now(self, chat: ChatClient, denmark: int) -> None:
+    def test_requires_a_time_in_the_future(self, chat: ChatClient, denmark: int) -> None:
         for timestamp in (NOW, NOW - 1, 0, -62135596800):
             over = {"scheduled_delivery_timestamp": timestamp}
             assert chat.post(PATH, **form(denmark, **over)) == bad(PAST)
         assert schedule(chat, form(denmark, scheduled_delivery_timestamp=NOW + 1))
         assert schedule(chat, form(denmark, scheduled_delivery_timestamp=253402300799))
 
-    def test_the_time_is_looked_at_before_the_recipient(self, chat: ChatClient) -> None:
+    def test_time_is_checked_before_the_recipient(self, chat: ChatClient) -> None:
         assert chat.post(PATH, **form(999, scheduled_delivery_timestamp=NOW)) == bad(PAST)
 
-    def test_to_a_channel_that_does_not_exist(
+    def test_unknown_channel_is_rejected(
         self, chat: ChatClient, denmark: int, cast: Cast, chat_database: Database
     ) -> None:
         set_columns(chat_database, Channel, denmark, realm_id=cast.globex_id)
@@ -226,7 +226,7 @@ class TestCreateScheduledMessage:
                 stream_id=channel_id,
             )
 
-    def test_to_a_private_channel_one_is_not_in(
+    def test_private_channel_without_access_is_rejected(
         self, as_iago: ChatClient, chat: ChatClient, denmark: int, chat_database: Database
     ) -> None:
         set_columns(chat_database, Channel, denmark, invite_only=True)
@@ -235,14 +235,14 @@ class TestCreateScheduledMessage:
         )
         assert schedule(chat, form(denmark))
 
-    def test_to_an_archived_channel(
+    def test_archived_channel_is_rejected(
         self, chat: ChatClient, denmark: int, chat_database: Database
     ) -> None:
         set_columns(chat_database, Channel, denmark, is_archived=True)
         answer = chat.post(PATH, **form(denmark))
         assert answer == bad("Not authorized to send to channel 'Denmark'")
 
-    def test_to_another_organization_and_to_one_who_left(
+    def test_other_organizations_and_deactivated_users_are_rejected(
         self, chat: ChatClient, cast: Cast
     ) -> None:
         answer = chat.post(PATH, **direct(cast.hank.id))
@@ -251,7 +251,7 @@ class TestCreateScheduledMessage:
         assert answer == bad("'ophelia@acme.example' is no longer using Zulip.")
 
     @pytest.mark.parametrize("topic", ["", "(no topic)", "general chat", " General Chat "])
-    def test_the_empty_topic_under_each_of_its_names(
+    def test_empty_topic_has_two_names(
         self, chat: ChatClient, denmark: int, chat_database: Database, topic: str
     ) -> None:
         made = schedule(chat, form(denmark, topic=topic))
@@ -260,12 +260,12 @@ class TestCreateScheduledMessage:
         answer = chat.post(PATH, **form(denmark, topic=topic))
         assert answer == bad("Sending messages to general chat is not allowed in this channel.")
 
-    def test_a_topic_of_60_characters_and_of_one_more(self, chat: ChatClient, denmark: int) -> None:
+    def test_topic_length_is_limited_to_60_characters(self, chat: ChatClient, denmark: int) -> None:
         schedule(chat, form(denmark, topic="é" * 60))
         schedule(chat, form(denmark, topic="é" * 61))
         assert [r["topic"] for r in listed(chat)] == ["é" * 60, "é" * 57 + "..."]
 
-    def test_a_content_of_10000_characters_and_of_one_more(
+    def test_content_length_is_limited_to_10000_characters(
         self, chat: ChatClient, denmark: int
     ) -> None:
         schedule(chat, form(denmark, content="é" * 10_000))
@@ -285,7 +285,7 @@ class TestCreateScheduledMessage:
             (None, True, True, True),
         ],
     )
-    def test_the_senders_copy_is_read_where_people_sit_before_the_client(
+    def test_senders_copy_is_read_for_interactive_clients(
         self,
         chat: ChatClient,
         cast: Cast,
@@ -301,7 +301,7 @@ class TestCreateScheduledMessage:
             row = reader.execute(select(ScheduledMessage.read_by_sender, ScheduledMessage.client))
             assert row.one() == (expected, client or "")
 
-    def test_without_credentials(self, as_nobody: ChatClient, denmark: int) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient, denmark: int) -> None:
         response = as_nobody.request("POST", PATH, form(denmark))
         assert response.status_code == 401
         assert response.json()["code"] == "UNAUTHORIZED"
@@ -310,7 +310,7 @@ class TestCreateScheduledMessage:
 class TestIdempotencyKeys:
     KEY = {"Idempotency-Key": "order-1042:1"}  # noqa: RUF012
 
-    def test_the_same_request_is_answered_again_byte_for_byte(
+    def test_repeated_request_has_an_identical_response(
         self, chat: ChatClient, denmark: int, clock: FrozenClock
     ) -> None:
         first = chat.request("POST", PATH, form(denmark, colour="x"), headers=self.KEY)
@@ -321,13 +321,13 @@ class TestIdempotencyKeys:
         assert again.headers["Idempotent-Replayed"] == "true"
         assert len(listed(chat)) == 1
 
-    def test_requests_at_once_are_one_message(self, chat: ChatClient, denmark: int) -> None:
+    def test_concurrent_requests_schedule_one_message(self, chat: ChatClient, denmark: int) -> None:
         requests = [chat.build("POST", PATH, form(denmark), headers=self.KEY) for _ in range(8)]
         assert len({response.content for response in chat.at_once(*requests)}) == 1
         assert len(listed(chat)) == 1
 
     @pytest.mark.reaches("IDEMPOTENCY_KEY_REUSED")
-    def test_another_request_is_refused(self, chat: ChatClient, denmark: int) -> None:
+    def test_other_request_is_rejected(self, chat: ChatClient, denmark: int) -> None:
         chat.request("POST", PATH, form(denmark), headers=self.KEY)
         for over in ({"content": "Not to be"}, {"read_by_sender": True}, {"topic": "Castle"}):
             response = chat.request("POST", PATH, form(denmark, **over), headers=self.KEY)
@@ -341,7 +341,7 @@ class TestIdempotencyKeys:
             )
         assert len(listed(chat)) == 1
 
-    def test_somebody_elses_key_is_another_key(
+    def test_key_of_another_user_is_independent(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int
     ) -> None:
         for client in (chat, as_othello):
@@ -349,7 +349,7 @@ class TestIdempotencyKeys:
             assert "Idempotent-Replayed" not in response.headers
             assert len(listed(client)) == 1
 
-    def test_a_time_that_had_passed_stays_refused(
+    def test_rejection_of_a_past_time_is_replayed(
         self, chat: ChatClient, denmark: int, chat_database: Database
     ) -> None:
         past = form(denmark, scheduled_delivery_timestamp=NOW)
@@ -359,7 +359,7 @@ class TestIdempotencyKeys:
         assert (again.status_code, again.content) == (400, first.content)
         assert again.headers["Idempotent-Replayed"] == "true"
 
-    def test_what_may_be_allowed_tomorrow_leaves_the_key_unused(
+    def test_temporary_rejection_leaves_the_key_unused(
         self, chat: ChatClient, denmark: int, chat_database: Database
     ) -> None:
         set_columns(chat_database, Channel, denmark, is_archived=True)
@@ -371,7 +371,7 @@ class TestIdempotencyKeys:
         assert missing.json()["code"] == "REQUEST_VARIABLE_MISSING"
 
     @pytest.mark.parametrize(("length", "status"), [(7, 400), (8, 200), (100, 200), (101, 400)])
-    def test_a_key_has_8_to_100_characters(
+    def test_key_length_is_8_to_100_characters(
         self, chat: ChatClient, denmark: int, length: int, status: int
     ) -> None:
         headers = {"Idempotency-Key": "k" * length}
@@ -381,7 +381,7 @@ class TestIdempotencyKeys:
 
     @pytest.mark.impatient
     @pytest.mark.reaches("IDEMPOTENCY_IN_PROGRESS")
-    def test_a_key_that_somebody_holds_is_in_progress(
+    def test_key_in_use_is_in_progress(
         self,
         chat: ChatClient,
         denmark: int,
@@ -390,7 +390,7 @@ class TestIdempotencyKeys:
         clock: FrozenClock,
     ) -> None:
         if chat_database.dialect == "sqlite":
-            pytest.skip("SQLite has one writer: nobody else can be in progress")
+            pytest.skip("SQLite has one writer, so no other request is in progress")
         row = IdempotencyKey(
             user_id=cast.hamlet.id,
             key=self.KEY["Idempotency-Key"],
@@ -438,7 +438,7 @@ class TestUpdateScheduledMessage:
             }),
         ],
     )  # fmt: skip
-    def test_changes_what_is_sent_and_leaves_the_rest(
+    def test_changes_given_values_only(
         self,
         chat: ChatClient,
         waiting: int,
@@ -455,7 +455,7 @@ class TestUpdateScheduledMessage:
         assert events_of(chat_database) == [("scheduled_messages", updated, [cast.hamlet.id])]
 
     @pytest.mark.parametrize("kind", ["direct", "private"])
-    def test_to_users_instead_and_the_topic_is_gone(
+    def test_change_to_users_removes_the_topic(
         self, chat: ChatClient, waiting: int, cast: Cast, chat_database: Database, kind: str
     ) -> None:
         chat.patch(f"{PATH}/{waiting}", type=kind, to=[cast.othello.id], topic="x")
@@ -465,14 +465,14 @@ class TestUpdateScheduledMessage:
             assert row.one() == ("", None)
 
     @pytest.mark.parametrize("kind", ["channel", "stream"])
-    def test_to_a_channel_instead(
+    def test_change_to_a_channel(
         self, chat: ChatClient, denmark: int, cast: Cast, kind: str
     ) -> None:
         made = schedule(chat, direct(cast.othello.id))
         assert chat.patch(f"{PATH}/{made}", type=kind, to=denmark, topic="castle") == DONE
         assert listed(chat) == [record(made, denmark)]
 
-    def test_to_others_of_the_same_type(
+    def test_change_of_recipients_of_the_same_type(
         self, chat: ChatClient, waiting: int, cast: Cast, chat_database: Database
     ) -> None:
         other = chat_database.run(lambda s: make_channel(s, cast, "Norway"))
@@ -481,23 +481,23 @@ class TestUpdateScheduledMessage:
         answer = chat.patch(f"{PATH}/{waiting}", to=[cast.othello.id])
         assert answer == bad("Invalid data type for channel ID")
 
-    def test_a_topic_for_users_is_ignored(self, chat: ChatClient, cast: Cast) -> None:
+    def test_topic_is_ignored_for_users(self, chat: ChatClient, cast: Cast) -> None:
         made = schedule(chat, direct(cast.othello.id))
         assert chat.patch(f"{PATH}/{made}", topic="x") == DONE
         assert listed(chat) == [record_to(made, [cast.othello.id])]
 
-    def test_the_client_is_the_last_one_that_edited(
+    def test_client_is_the_last_editor(
         self, chat: ChatClient, waiting: int, chat_database: Database
     ) -> None:
         chat.patch(f"{PATH}/{waiting}", content="x", client="website")
         with chat_database.reading() as reader:
             assert reader.execute(select(ScheduledMessage.client)).scalar() == "website"
 
-    def test_parameters_may_come_in_the_query(self, chat: ChatClient, waiting: int) -> None:
+    def test_query_parameters_are_accepted(self, chat: ChatClient, waiting: int) -> None:
         assert chat.patch(f"/{PATH}/{waiting}?content=query") == DONE
         assert listed(chat)[0]["content"] == "query"
 
-    def test_nothing_at_all(self, chat: ChatClient, waiting: int) -> None:
+    def test_empty_request_is_rejected(self, chat: ChatClient, waiting: int) -> None:
         assert chat.patch(f"{PATH}/{waiting}") == bad("Nothing to change")
         assert chat.patch(f"{PATH}/{waiting}", client="website") == bad("Nothing to change")
 
@@ -514,19 +514,19 @@ class TestUpdateScheduledMessage:
             ({"scheduled_delivery_timestamp": NOW}, PAST),
         ],
     )  # fmt: skip
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, waiting: int, denmark: int, changes: dict[str, Any], msg: str
     ) -> None:
         assert chat.patch(f"{PATH}/{waiting}", **changes) == bad(msg)
         assert listed(chat) == [record(waiting, denmark)]
 
-    def test_to_a_channel_that_does_not_exist(self, chat: ChatClient, waiting: int) -> None:
+    def test_unknown_channel_is_rejected(self, chat: ChatClient, waiting: int) -> None:
         assert chat.patch(f"{PATH}/{waiting}", to=999) == bad(
             "Channel with ID '999' does not exist", "STREAM_DOES_NOT_EXIST", stream_id=999
         )
 
     @pytest.mark.parametrize("change", [{"content": "x"}, {"topic": "x"}])
-    def test_what_may_no_longer_be_sent_cannot_be_edited_but_can_be_put_off(
+    def test_forbidden_message_cannot_be_edited_but_postponed(
         self,
         chat: ChatClient,
         waiting: int,
@@ -540,7 +540,7 @@ class TestUpdateScheduledMessage:
         later = {"scheduled_delivery_timestamp": LATER + 1}
         assert chat.patch(f"{PATH}/{waiting}", **later) == DONE
 
-    def test_unknown_ones_and_somebody_elses(
+    def test_unknown_id_and_message_of_another_user_are_rejected(
         self, as_othello: ChatClient, as_hank: ChatClient, chat: ChatClient, waiting: int
     ) -> None:
         for client, message_id in ((as_othello, waiting), (as_hank, waiting), (chat, 999)):
@@ -549,11 +549,11 @@ class TestUpdateScheduledMessage:
             assert response.json() == bad("Scheduled message does not exist")
 
     @pytest.mark.parametrize("message_id", ["abc", "-1", "2147483648"])
-    def test_an_id_that_is_none_is_an_unknown_path(self, chat: ChatClient, message_id: str) -> None:
+    def test_invalid_id_is_an_unknown_path(self, chat: ChatClient, message_id: str) -> None:
         response = chat.request("PATCH", f"{PATH}/{message_id}", {"content": "x"})
         assert response.status_code == 404
 
-    def test_one_that_was_sent(
+    def test_sent_message_is_rejected(
         self, chat: ChatClient, waiting: int, chat_database: Database
     ) -> None:
         end(chat_database, waiting, state="sent", message_id=1)
@@ -561,7 +561,7 @@ class TestUpdateScheduledMessage:
             answer = chat.patch(f"{PATH}/{waiting}", **changes)
             assert answer == bad("Scheduled message was already sent")
 
-    def test_a_failed_one_needs_a_new_time_and_then_waits_again(
+    def test_failed_message_needs_a_new_time_and_is_pending_again(
         self, chat: ChatClient, waiting: int, denmark: int, chat_database: Database
     ) -> None:
         end(chat_database, waiting, state="failed", failure="Why", attempts=3)
@@ -574,13 +574,13 @@ class TestUpdateScheduledMessage:
         assert (row.state, row.failure, row.attempts) == ("pending", None, 0)
         assert row.next_try_at == row.scheduled_at
 
-    def test_without_credentials(self, as_nobody: ChatClient, waiting: int) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient, waiting: int) -> None:
         response = as_nobody.request("PATCH", f"{PATH}/{waiting}", {"content": "x"})
         assert response.status_code == 401
 
 
 class TestDeleteScheduledMessage:
-    def test_is_gone_and_its_sender_is_told(
+    def test_deletes_the_message_and_notifies_its_sender(
         self, chat: ChatClient, denmark: int, cast: Cast, chat_database: Database
     ) -> None:
         made = schedule(chat, form(denmark))
@@ -590,20 +590,22 @@ class TestDeleteScheduledMessage:
         last = events_of(chat_database)[-1]
         assert last == ("scheduled_messages", removed, [cast.hamlet.id])
 
-    def test_one_that_failed(self, chat: ChatClient, denmark: int, chat_database: Database) -> None:
+    def test_failed_message_can_be_deleted(
+        self, chat: ChatClient, denmark: int, chat_database: Database
+    ) -> None:
         made = schedule(chat, form(denmark))
         end(chat_database, made, state="failed", failure="Why")
         assert chat.delete(f"{PATH}/{made}") == DONE
         assert listed(chat) == []
 
-    def test_one_that_was_sent(
+    def test_sent_message_is_rejected(
         self, chat: ChatClient, denmark: int, chat_database: Database
     ) -> None:
         made = schedule(chat, form(denmark))
         end(chat_database, made, state="sent", message_id=1)
         assert chat.delete(f"{PATH}/{made}") == bad("Scheduled message was already sent")
 
-    def test_unknown_ones_and_somebody_elses(
+    def test_unknown_id_and_message_of_another_user_are_rejected(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, chat_database: Database
     ) -> None:
         made = schedule(chat, form(denmark))
@@ -615,5 +617,5 @@ class TestDeleteScheduledMessage:
             count = select(func.count()).select_from(ScheduledMessage)
             assert reader.execute(count).scalar() == 1
 
-    def test_without_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("DELETE", f"{PATH}/1").status_code == 401

@@ -1,4 +1,4 @@
-"""Each change of state that is a security event leaves its row in the audit log and its line."""
+"""Each security event writes its row in the audit log and its line in the log."""
 
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ def lines() -> Iterator[Lines]:
 
 @dataclass(frozen=True)
 class Stage:
-    """Everybody who can act, by name; `by` gives a client."""
+    """Clients of all actors, by name. `by` returns one of them."""
 
     nobody: ChatClient
     cast: Cast
@@ -107,7 +107,7 @@ def sign_in_by_jwt(stage: Stage) -> Any:
 
 
 Change = tuple[ChatEvent, str | None, str | None, Callable[[Stage], Any], dict[str, Any]]
-"""What is told, who does it to whom, how, and what the line tells besides."""
+"""Expected events: kind, actor, target, action, and further facts of the line."""
 
 E = ChatEvent
 CHANGES: list[Change] = [
@@ -142,7 +142,7 @@ BY_COMMAND = {
 
 
 @pytest.mark.parametrize("number", range(len(CHANGES)))
-def test_a_change_is_told_with_who_asked(number: int, stage: Stage, lines: Lines) -> None:
+def test_change_is_recorded_with_its_actor(number: int, stage: Stage, lines: Lines) -> None:
     event, actor, user, change, facts = CHANGES[number]
     answer = change(stage)
     assert answer["result"] == "success", answer
@@ -157,7 +157,7 @@ def test_a_change_is_told_with_who_asked(number: int, stage: Stage, lines: Lines
         "event": "security",
         "log_level": "info",
         "name": event.value,
-        # Who signs in, or opens a link, is known by what they sent.
+        # For sign-ins and links, the actor follows from the sent credentials.
         "actor": None if event == E.USER_EMAIL_CHANGED else by,
         "key": key,
         "address": "127.0.0.1",
@@ -173,12 +173,12 @@ def test_a_change_is_told_with_who_asked(number: int, stage: Stage, lines: Lines
         assert member.email not in str(line)
 
 
-def test_every_event_is_played() -> None:
+def test_every_event_is_tested() -> None:
     played = {event for event, *_ in CHANGES} | BY_COMMAND | {E.EXPORT_DOWNLOADED}
     assert played == set(ChatEvent)
 
 
-def test_the_operators_changes_are_the_operators(stage: Stage, lines: Lines) -> None:
+def test_operator_is_the_actor_of_commands(stage: Stage, lines: Lines) -> None:
     cast, now = stage.cast, stage.clock.now()
 
     def work(session: Any) -> None:
@@ -203,8 +203,8 @@ def test_the_operators_changes_are_the_operators(stage: Stage, lines: Lines) -> 
         assert (row.actor_id, row.key_id, row.address, row.request_id) == (None,) * 4
 
 
-def test_what_was_undone_is_not_told(stage: Stage, lines: Lines) -> None:
-    """A refused change of settings takes a password back that was right."""
+def test_rolled_back_change_is_not_recorded(stage: Stage, lines: Lines) -> None:
+    """A rejected change of settings rolls back a correct change of password."""
     wrong = stage.by("hamlet").patch(
         "/settings", old_password=PASSWORD, new_password=NEW, email="polonius@acme.example"
     )
@@ -225,7 +225,7 @@ def test_what_was_undone_is_not_told(stage: Stage, lines: Lines) -> None:
         ("/jwt/fetch_api_key", {"token": "forged"}, "BadJwt", None),
     ],
 )  # fmt: skip
-def test_a_refused_sign_in_is_told(
+def test_rejected_sign_in_is_recorded(
     path: str, form: dict[str, str], reason: str, known: str | None, stage: Stage, lines: Lines
 ) -> None:
     stage.allow_jwt()
@@ -251,7 +251,7 @@ def test_a_refused_sign_in_is_told(
     ]
 
 
-def test_each_limit_that_is_hit_is_told(
+def test_each_exceeded_limit_is_recorded(
     chat_app_with: Callable[..., ChatApp], cast: Cast, lines: Lines
 ) -> None:
     app = chat_app_with(rate_limits=True, chat_rate_limit_per_user=2)

@@ -37,10 +37,10 @@ ACME = {
 
 
 class TestGetServerSettings:
-    def test_tells_the_feature_level_to_anybody(self, as_nobody: ChatClient) -> None:
+    def test_feature_level_is_public(self, as_nobody: ChatClient) -> None:
         assert as_nobody.get("/server_settings") == ACME
 
-    def test_does_not_look_at_credentials(
+    def test_credentials_are_ignored(
         self, chat: ChatClient, as_nobody: ChatClient, cast: Cast
     ) -> None:
         assert chat.get("/server_settings") == ACME
@@ -50,14 +50,14 @@ class TestGetServerSettings:
             answer = as_nobody.request("GET", "/server_settings", headers=headers)
             assert answer.json() == ACME
 
-    def test_is_the_hosts_own_organization(self, as_hank: ChatClient) -> None:
+    def test_host_selects_the_organization(self, as_hank: ChatClient) -> None:
         assert as_hank.get("/server_settings")["realm_name"] == "Globex"
 
-    def test_tells_the_address_with_the_port_the_client_used(self, as_nobody: ChatClient) -> None:
+    def test_url_has_the_port_of_the_request(self, as_nobody: ChatClient) -> None:
         response = as_nobody.request("GET", "/server_settings", host="acme.example:9991")
         assert response.json()["realm_url"] == "http://acme.example:9991"
 
-    def test_follows_the_organizations_settings(
+    def test_organization_settings_are_returned(
         self, as_cordelia: ChatClient, as_nobody: ChatClient
     ) -> None:
         as_cordelia.patch(
@@ -70,7 +70,7 @@ class TestGetServerSettings:
             "realm_web_public_access_enabled": True,
         }
 
-    def test_knows_no_other_host(self, as_nobody: ChatClient) -> None:
+    def test_other_host_is_rejected(self, as_nobody: ChatClient) -> None:
         response = as_nobody.request("GET", "/server_settings", host="elsewhere.example")
         assert response.status_code == 404
         assert response.json()["code"] == "NONEXISTENT_SUBDOMAIN"

@@ -1,4 +1,4 @@
-"""Operations of the tag settings, and the table they follow."""
+"""Operations of the tag settings, and their table of settings."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -40,8 +40,10 @@ def column(database: Database, user_id: int, name: str) -> Any:
         return reader.execute(wanted).scalar_one()
 
 
-def told(database: Database, type_: str = "user_settings") -> list[tuple[dict[str, Any], Any]]:
-    """(payload, user ids) of the events since the cast was made."""
+def setting_events(
+    database: Database, type_: str = "user_settings"
+) -> list[tuple[dict[str, Any], Any]]:
+    """Return payloads and user ids of the events since the cast was created."""
     with database.reading() as reader:
         rows = reader.execute(
             select(Event.payload, Event.user_ids).where(Event.type == type_).order_by(Event.id)
@@ -57,7 +59,7 @@ def set_realm(database: Database, **values: Any) -> None:
 
 
 def other_values(setting: Setting) -> list[Any]:
-    """Values that are good and not the default, each listed one among them."""
+    """Yield valid values other than the default, each alone in the list."""
     if isinstance(setting.default, bool):
         return [not setting.default]
     if setting.choices:
@@ -68,7 +70,7 @@ def other_values(setting: Setting) -> list[Any]:
 
 
 class TestTable:
-    def test_document_columns_and_table_say_the_same(self) -> None:
+    def test_document_columns_and_table_agree(self) -> None:
         name = FORM["schema"]["$ref"].rpartition("/")[2]
         properties = DOCUMENT["components"]["schemas"][name]["properties"]
         more = {"target_users", "full_name", "email", "old_password", "new_password"}
@@ -88,7 +90,7 @@ class TestTable:
                 assert shown["enum"] == [*setting.choices, *setting.aliases], setting.name
             assert (setting.name in FORM["encoding"]) == (kind != "string"), setting.name
 
-    def test_every_setting_of_the_seed_is_there(self) -> None:
+    def test_every_setting_of_the_original_document_exists(self) -> None:
         seed = (
             "twenty_four_hour_time web_channel_default_view starred_message_counts "
             "receives_typing_notifications web_suggest_update_timezone fluid_layout_width "
@@ -102,7 +104,7 @@ class TestTable:
 
 
 class TestGetSettings:
-    def test_every_setting_as_it_is_now(self, chat: ChatClient) -> None:
+    def test_returns_every_current_setting(self, chat: ChatClient) -> None:
         own = {"default_language": "en", "email_address_visibility": 1}
         expected = {name: setting.default for name, setting in SETTINGS.items()} | own
         emojiset = EMOJISETS.get(str(expected["emojiset"]), expected["emojiset"])
@@ -112,19 +114,19 @@ class TestGetSettings:
         assert settings["twenty_four_hour_time"] is True
         assert settings["default_language"] == "de"
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/settings").status_code == 401
 
 
 class TestUpdateSettings:
-    def test_every_setting_takes_every_value_it_may_have(
+    def test_every_setting_accepts_all_its_values(
         self, chat: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         hamlet = cast.hamlet.id
         with chat_database.reading() as reader:
             row = reader.execute(select(User.__table__).where(User.id == hamlet)).one()
         assert {s.name: getattr(row, s.name) for s in ALL} == {s.name: s.default for s in ALL}
-        before = len(told(chat_database))
+        before = len(setting_events(chat_database))
         choices = {setting.name: other_values(setting) for setting in ALL}
         for turn in range(max(map(len, choices.values()))):
             sent = {name: values[turn] for name, values in choices.items() if turn < len(values)}
@@ -136,7 +138,7 @@ class TestUpdateSettings:
             with chat_database.reading() as reader:
                 row = reader.execute(select(User.__table__).where(User.id == hamlet)).one()
             assert {name: getattr(row, name) for name in sent} == kept
-        events = told(chat_database)[before:]
+        events = setting_events(chat_database)[before:]
         assert {payload["property"] for payload, _ in events} == set(SETTINGS)
         assert all(user_ids == [hamlet] for _, user_ids in events)
         assert (
@@ -148,16 +150,16 @@ class TestUpdateSettings:
             }
         ) in [payload for payload, _ in events]
 
-    def test_only_what_changes_is_told_and_unknown_parameters_are_named(
+    def test_only_changes_are_sent_and_unknown_parameters_are_reported(
         self, chat: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         answer = chat.patch("/settings", color_scheme=2, user_list_style=2, dense_mode=True)
         assert answer == {**DONE, "ignored_parameters_unsupported": ["dense_mode"]}
         change = {"op": "update", "property": "color_scheme", "value": 2}
-        assert told(chat_database) == [(change, [cast.hamlet.id])]
+        assert setting_events(chat_database) == [(change, [cast.hamlet.id])]
         assert chat.patch("/settings", color_scheme=2) == DONE
         assert chat.patch("/settings") == DONE
-        assert len(told(chat_database)) == 1
+        assert len(setting_events(chat_database)) == 1
 
     @pytest.mark.parametrize(
         ("sent", "refusal"),
@@ -180,19 +182,19 @@ class TestUpdateSettings:
             ({"full_name": "@all"}, bad("Invalid characters in name!")),
         ],
     )  # fmt: skip
-    def test_a_bad_value_changes_nothing(
+    def test_invalid_value_changes_nothing(
         self, chat: ChatClient, chat_database: Database, sent: dict[str, Any], refusal: Any
     ) -> None:
         good = {} if "enter_sends" in sent else {"enter_sends": True}
         assert chat.patch("/settings", **sent, **good) == refusal
-        assert told(chat_database) == []
+        assert setting_events(chat_database) == []
 
-    def test_the_name(
+    def test_changes_the_name(
         self, chat: ChatClient, as_iago: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         assert chat.patch("/settings", full_name=" Prince Hamlet ") == DONE
         assert column(chat_database, cast.hamlet.id, "full_name") == "Prince Hamlet"
-        assert told(chat_database, "realm_user")[-1][0]["person"] == {
+        assert setting_events(chat_database, "realm_user")[-1][0]["person"] == {
             "user_id": cast.hamlet.id, "full_name": "Prince Hamlet",
         }  # fmt: skip
         set_realm(chat_database, name_changes_disabled=True)
@@ -201,26 +203,29 @@ class TestUpdateSettings:
         assert as_iago.patch("/settings", full_name="Honest Iago") == DONE
         assert column(chat_database, cast.iago.id, "full_name") == "Honest Iago"
 
-    def test_not_for_bots_and_strangers(
+    def test_rejects_bots_and_missing_credentials(
         self, chat: ChatClient, as_nobody: ChatClient, cast: Cast
     ) -> None:
         refusal = bad("This endpoint does not accept bot requests.")
         assert chat.acting_as(cast.reminder).patch("/settings", color_scheme=9) == refusal
         assert as_nobody.patch("/settings", color_scheme=9)["code"] == "UNAUTHORIZED"
 
-    def test_settings_that_others_see_take_effect(
+    def test_settings_visible_to_others_take_effect(
         self, chat: ChatClient, as_othello: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         hamlet = cast.hamlet.id
         assert chat.patch("/settings", presence_enabled=False, timezone="Europe/Copenhagen") == DONE
         assert as_othello.get(f"/users/{hamlet}/status")["status"] == {"away": True}
-        assert told(chat_database, "user_status")[-1][0] == {"user_id": hamlet, "away": True}
+        assert setting_events(chat_database, "user_status")[-1][0] == {
+            "user_id": hamlet,
+            "away": True,
+        }
         assert as_othello.get(f"/users/{hamlet}")["user"]["timezone"] == "Europe/Copenhagen"
         assert chat.get("/users/me")["timezone"] == "Europe/Copenhagen"
-        before = len(told(chat_database, "realm_user"))
+        before = len(setting_events(chat_database, "realm_user"))
         assert chat.patch("/settings", email_address_visibility=3) == DONE
         assert as_othello.get(f"/users/{hamlet}")["user"]["delivery_email"] is None
-        for payload, user_ids in told(chat_database, "realm_user")[before:]:
+        for payload, user_ids in setting_events(chat_database, "realm_user")[before:]:
             assert payload["person"] in (
                 {"user_id": hamlet, "delivery_email": None},
                 {"user_id": hamlet, "new_email": f"user{hamlet}@acme.example"},
@@ -232,7 +237,7 @@ class TestUpdateSettings:
 class TestUpdateNotificationSettings:
     URL = "/settings/notifications"
 
-    def test_does_what_update_settings_does(
+    def test_works_like_update_settings(
         self, chat: ChatClient, as_iago: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         answer = chat.patch(self.URL, enable_sounds=False, color_scheme=2, dense_mode=True)
@@ -241,12 +246,12 @@ class TestUpdateNotificationSettings:
             {"op": "update", "property": "color_scheme", "value": 2},
             {"op": "update", "property": "enable_sounds", "value": False},
         ]
-        assert told(chat_database) == [(change, [cast.hamlet.id]) for change in changes]
+        assert setting_events(chat_database) == [(change, [cast.hamlet.id]) for change in changes]
         others = {"user_ids": [cast.hamlet.id]}
         assert as_iago.patch(self.URL, enable_sounds=True, target_users=others) == DONE
         assert chat.get("/settings")["settings"]["enable_sounds"] is True
 
-    def test_refuses_what_update_settings_refuses(
+    def test_rejects_what_update_settings_rejects(
         self, chat: ChatClient, as_reminder: ChatClient, as_nobody: ChatClient,
         chat_database: Database, cast: Cast,
     ) -> None:  # fmt: skip
@@ -261,11 +266,11 @@ class TestUpdateNotificationSettings:
         no_bots = bad("This endpoint does not accept bot requests.")
         assert as_reminder.patch(self.URL, enable_sounds=False) == no_bots
         assert as_nobody.patch(self.URL, enable_sounds=False)["code"] == "UNAUTHORIZED"
-        assert told(chat_database) == []
+        assert setting_events(chat_database) == []
 
 
 class TestPassword:
-    def test_is_changed_and_nothing_else(
+    def test_only_the_password_changes(
         self, chat: ChatClient, as_nobody: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         assert chat.patch("/settings", old_password=PASSWORD, new_password=NEW) == DONE
@@ -279,7 +284,9 @@ class TestPassword:
             ).scalar_one()
         assert facts == "{}"
 
-    def test_refusals_change_nothing(self, chat: ChatClient, chat_database: Database) -> None:
+    def test_rejected_request_changes_nothing(
+        self, chat: ChatClient, chat_database: Database
+    ) -> None:
         for sent, refusal in (
             ({"new_password": NEW}, "Wrong password!"),
             ({"new_password": NEW, "old_password": "not it", "color_scheme": 9}, None),
@@ -290,7 +297,7 @@ class TestPassword:
             answer = chat.patch("/settings", enter_sends=True, **sent)
             assert answer["code"] == "BAD_REQUEST"
             assert refusal is None or answer == bad(refusal)
-        assert told(chat_database) == []
+        assert setting_events(chat_database) == []
         assert chat.patch("/settings", old_password=PASSWORD, new_password=NEW) == DONE
 
 
@@ -298,7 +305,7 @@ class TestPassword:
 def test_attempts_and_mails_are_limited(
     kind: str, chat_sqlite: tuple[str, Cast], clock: FrozenClock, tmp_path: Path
 ) -> None:
-    """Attempts here and at /fetch_api_key are one count, in a table all processes share."""
+    """Attempts here and at /fetch_api_key share one count, in a table for all processes."""
     url, cast = chat_sqlite
     database = Database(url)
     apps = [ChatApp(database, clock, tmp_path, rate_limits=True) for _ in range(2)]
@@ -331,7 +338,7 @@ def test_attempts_and_mails_are_limited(
 
 
 class TestEmail:
-    def test_the_link_changes_the_address_once(
+    def test_link_changes_the_address_once(
         self, chat: ChatClient, as_nobody: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         hamlet, new = cast.hamlet, "hamlet@elsinore.example"
@@ -362,7 +369,7 @@ class TestEmail:
         assert as_nobody.post(path) == gone
         assert as_nobody.get(path) == gone
 
-    def test_links_expire_are_replaced_and_belong_to_one_organization(
+    def test_link_expires_is_replaced_and_belongs_to_one_organization(
         self,
         chat: ChatClient,
         as_nobody: ChatClient,
@@ -385,7 +392,7 @@ class TestEmail:
         assert post(second) == 404
         assert column(chat_database, cast.hamlet.id, "delivery_email") == cast.hamlet.email
 
-    def test_an_address_that_was_taken_meanwhile(
+    def test_address_taken_meanwhile_is_rejected(
         self,
         chat: ChatClient,
         as_othello: ChatClient,
@@ -393,13 +400,15 @@ class TestEmail:
         chat_database: Database,
     ) -> None:
         assert chat.patch("/settings", email="one@elsinore.example") == DONE
-        mine = token_of(chat_database)
+        token = token_of(chat_database)
         assert as_othello.patch("/settings", email="ONE@elsinore.example") == DONE
         path = "/accounts/confirm_new_email/"
         assert as_nobody.post(path + token_of(chat_database))["result"] == "success"
-        assert as_nobody.post(path + mine) == bad("Email 'one@elsinore.example' already in use")
+        assert as_nobody.post(path + token) == bad("Email 'one@elsinore.example' already in use")
 
-    def test_refusals(self, chat: ChatClient, chat_database: Database, cast: Cast) -> None:
+    def test_rejects_invalid_requests(
+        self, chat: ChatClient, chat_database: Database, cast: Cast
+    ) -> None:
         assert chat.patch("/settings", email=cast.hamlet.email) == DONE
         for email, msg in (
             ("hamlet", "Enter a valid email address."),
@@ -417,7 +426,7 @@ class TestEmail:
 
 
 class TestTargetUsers:
-    def test_groups_are_resolved_and_bots_left_out(
+    def test_groups_are_resolved_without_bots(
         self, chat: ChatClient, as_iago: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         inner = chat.post(
@@ -431,12 +440,12 @@ class TestTargetUsers:
         assert as_iago.patch("/settings", target_users=targets, web_font_size_px=20) == DONE
         meant = sorted([cast.hamlet.id, cast.othello.id, cast.ophelia.id])
         change = {"op": "update", "property": "web_font_size_px", "value": 20}
-        assert told(chat_database) == [(change, meant)]
+        assert setting_events(chat_database) == [(change, meant)]
         assert column(chat_database, cast.othello.id, "web_font_size_px") == 20
         assert column(chat_database, cast.reminder.id, "web_font_size_px") == 16
         assert column(chat_database, cast.iago.id, "web_font_size_px") == 16
 
-    def test_those_who_chose_for_themselves_may_be_skipped(
+    def test_users_with_a_chosen_value_can_be_skipped(
         self, chat: ChatClient, as_iago: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         both = [cast.hamlet.id, cast.othello.id]
@@ -445,7 +454,7 @@ class TestTargetUsers:
         assert (
             as_iago.patch("/settings", target_users=skip, color_scheme=2, enter_sends=True) == DONE
         )
-        assert [ids for _, ids in told(chat_database)] == [
+        assert [ids for _, ids in setting_events(chat_database)] == [
             [cast.hamlet.id],
             [cast.othello.id],
             both,
@@ -454,7 +463,7 @@ class TestTargetUsers:
         assert as_iago.patch("/settings", target_users={"user_ids": both}, color_scheme=2) == DONE
         assert column(chat_database, cast.hamlet.id, "color_scheme") == 2
 
-    def test_refusals(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_iago: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         hamlet = {"user_ids": [cast.hamlet.id]}
@@ -482,4 +491,4 @@ class TestTargetUsers:
             "/settings", target_users={"group_ids": [foreign]}, enter_sends=True
         )
         assert refused == bad("Invalid user group")
-        assert told(chat_database) == []
+        assert setting_events(chat_database) == []

@@ -41,24 +41,24 @@ def missing(name: str) -> dict[str, Any]:
 
 
 class TestFetchApiKey:
-    def test_tells_the_key_for_the_password(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_returns_the_key_for_the_password(self, as_nobody: ChatClient, cast: Cast) -> None:
         for name in (cast.hamlet.email, "  HAMLET@acme.example "):
             answer = as_nobody.post("/fetch_api_key", username=name, password=PASSWORD)
             assert answer == told(cast.hamlet)
 
-    def test_needs_no_good_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_credentials_are_ignored(self, as_nobody: ChatClient, cast: Cast) -> None:
         stranger = as_nobody.acting_as(replace(cast.hamlet, key="x"))
         answer = stranger.post("/fetch_api_key", username=cast.hamlet.email, password=PASSWORD)
         assert answer == told(cast.hamlet)
 
-    def test_answers_unknown_names_like_wrong_passwords(
+    def test_unknown_name_is_rejected_like_a_wrong_password(
         self, as_nobody: ChatClient, cast: Cast
     ) -> None:
         for name, password in (
             (cast.hamlet.email, "wrong"),
             (cast.hamlet.email, ""),
             ("nobody@acme.example", PASSWORD),
-            (cast.othello.email, ""),  # has no password
+            (cast.othello.email, ""),  # without a password
             (cast.othello.email, PASSWORD),
             (f"user{cast.hamlet.id}@acme.example", PASSWORD),
             (cast.hank.email, PASSWORD),
@@ -67,7 +67,7 @@ class TestFetchApiKey:
             assert refused(as_nobody, "/fetch_api_key", **form) == FAILED
 
     @pytest.mark.reaches("USER_DEACTIVATED", "REALM_DEACTIVATED")
-    def test_tells_those_who_left_that_they_did(
+    def test_deactivated_user_is_reported(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         chat_database.run(
@@ -83,28 +83,33 @@ class TestFetchApiKey:
     def test_imported_hash_is_accepted_and_replaced(
         self, as_nobody: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
-        theirs, hamlet = DJANGO_HASHES["pbkdf2 of an older release"], User.id == cast.hamlet.id
+        imported_hash, hamlet = (
+            DJANGO_HASHES["pbkdf2 of an older release"],
+            User.id == cast.hamlet.id,
+        )
 
         def kept() -> str | None:
             with chat_database.reading() as db:
                 return db.execute(select(User.password_hash).where(hamlet)).scalar_one()
 
-        imported = update(User).where(hamlet).values(password_hash=theirs)
+        imported = update(User).where(hamlet).values(password_hash=imported_hash)
         chat_database.run(lambda session: session.execute(imported))
         ask = {"username": cast.hamlet.email}
         assert refused(as_nobody, "/fetch_api_key", **ask, password="wrong") == FAILED
-        assert kept() == theirs
+        assert kept() == imported_hash
         for _ in range(2):
             answer = as_nobody.post("/fetch_api_key", **ask, password=DJANGO_PASSWORD)
             assert answer == told(cast.hamlet)
             assert str(kept()).startswith("$argon2id$")
 
-    def test_unknown_names_cost_what_imported_ones_do(
+    def test_unknown_names_cost_as_much_as_imported_ones(
         self, as_nobody: ChatClient, chat_database: Database, cast: Cast,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
-        theirs = DJANGO_HASHES["pbkdf2 of an older release"]
-        imported = update(User).where(User.id == cast.othello.id).values(password_hash=theirs)
+        imported_hash = DJANGO_HASHES["pbkdf2 of an older release"]
+        imported = (
+            update(User).where(User.id == cast.othello.id).values(password_hash=imported_hash)
+        )
         chat_database.run(lambda session: session.execute(imported))
         verified: list[str] = []
         is_theirs = django_hashes.is_password
@@ -118,21 +123,21 @@ class TestFetchApiKey:
             verified.clear()
             form = {"username": name, "password": "wrong"}
             assert refused(as_nobody, "/fetch_api_key", **form) == FAILED
-            assert verified == [theirs], name
+            assert verified == [imported_hash], name
         answer = as_nobody.post("/fetch_api_key", username=cast.hamlet.email, password=PASSWORD)
         assert answer == told(cast.hamlet)
 
-    def test_wants_both_name_and_password(self, as_nobody: ChatClient) -> None:
+    def test_requires_name_and_password(self, as_nobody: ChatClient) -> None:
         assert as_nobody.post("/fetch_api_key") == missing("password")
         assert as_nobody.post("/fetch_api_key", password="x") == missing("username")
 
-    def test_knows_no_other_host(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_other_host_is_rejected(self, as_nobody: ChatClient, cast: Cast) -> None:
         form = {"username": cast.hamlet.email, "password": PASSWORD}
         response = as_nobody.request("POST", "/fetch_api_key", form, host="elsewhere.example")
         assert response.status_code == 404
         assert response.json() == NOWHERE
 
-    def test_replaces_a_key_made_under_an_earlier_secret(
+    def test_key_of_an_earlier_secret_is_replaced(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         older = KeyMaker(b"an earlier secret of the same server, 32 bytes")
@@ -148,13 +153,13 @@ class TestFetchApiKey:
 
 
 class TestAttempts:
-    """Five per name in half an hour when limits are on; a success clears them."""
+    """With limits, five attempts per name in half an hour. A successful sign-in resets them."""
 
     @pytest.fixture
     def limited(self, chat_app_with: Callable[..., ChatApp]) -> ChatClient:
         return ChatClient(chat_app_with(rate_limits=True), "acme.example")
 
-    def test_the_sixth_has_to_wait(
+    def test_sixth_attempt_is_rejected(
         self, limited: ChatClient, cast: Cast, clock: FrozenClock
     ) -> None:
         wrong = {"username": cast.hamlet.email, "password": "wrong"}
@@ -176,7 +181,7 @@ class TestAttempts:
         assert limited.post("/fetch_api_key", **right) == told(cast.hamlet)
 
     @pytest.mark.reaches("AUTHENTICATION_FAILED")
-    def test_a_success_clears_them(self, limited: ChatClient, cast: Cast) -> None:
+    def test_success_resets_the_attempts(self, limited: ChatClient, cast: Cast) -> None:
         for password in ("wrong", "wrong", "wrong", "wrong", PASSWORD) * 2:
             form = {"username": cast.hamlet.email, "password": password}
             answer = limited.post("/fetch_api_key", **form)
@@ -184,16 +189,16 @@ class TestAttempts:
 
 
 class TestDevFetchApiKey:
-    def test_tells_anybodys_key(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_returns_the_key_of_any_user(self, as_nobody: ChatClient, cast: Cast) -> None:
         for member in (cast.iago, cast.polonius, cast.reminder):
             answer = as_nobody.post("/dev_fetch_api_key", username=member.email)
             assert answer == told(member)
 
-    def test_fails_for_who_is_not_there(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_unknown_user_is_rejected(self, as_nobody: ChatClient, cast: Cast) -> None:
         for name in ("nobody@acme.example", cast.hank.email, "notification-bot@acme.example"):
             assert refused(as_nobody, "/dev_fetch_api_key", username=name) == FAILED
 
-    def test_fails_for_those_who_left(
+    def test_deactivated_user_is_rejected(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         left = refused(as_nobody, "/dev_fetch_api_key", username=cast.ophelia.email)
@@ -203,16 +208,16 @@ class TestDevFetchApiKey:
         assert all_left == REALM_DEACTIVATED
 
     @pytest.mark.parametrize("name", ["", "hamlet", "hamlet@", "@acme.example", "a b@c.example"])
-    def test_wants_an_email(self, as_nobody: ChatClient, name: str) -> None:
+    def test_requires_an_email(self, as_nobody: ChatClient, name: str) -> None:
         assert as_nobody.post("/dev_fetch_api_key", username=name) == bad(
             "Enter a valid email address."
         )
 
     @pytest.mark.reaches("REQUEST_VARIABLE_MISSING")
-    def test_wants_a_name(self, as_nobody: ChatClient) -> None:
+    def test_requires_a_name(self, as_nobody: ChatClient) -> None:
         assert as_nobody.post("/dev_fetch_api_key") == missing("username")
 
-    def test_knows_no_other_host(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_other_host_is_rejected(self, as_nobody: ChatClient, cast: Cast) -> None:
         form = {"username": cast.iago.email}
         response = as_nobody.request("POST", "/dev_fetch_api_key", form, host="elsewhere.example")
         assert response.json() == NOWHERE

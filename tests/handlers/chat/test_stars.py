@@ -1,4 +1,4 @@
-"""Stars stand beside the copies of messages: they go with them, and say nothing without them."""
+"""Stars belong to message copies: they are deleted with them and are hidden without them."""
 
 from typing import Any
 
@@ -32,14 +32,14 @@ def star(client: ChatClient, ids: list[int], op: str = "add") -> None:
 
 
 def starred(client: ChatClient, *more: list[Any]) -> list[int]:
-    """What the client finds by `is:starred`."""
+    """Return the ids of the client's messages in `is:starred`."""
     narrow = orjson.dumps([["is", "starred"], *more]).decode()
     window = {"anchor": "newest", "num_before": 50, "num_after": 0, "narrow": narrow}
     return [message["id"] for message in client.get("/messages", **window)["messages"]]
 
 
 def counted(database: Database) -> dict[int, int]:
-    """User id -> how many rows of stars there are."""
+    """Return the number of star rows by user id."""
     with database.reading() as reader:
         rows = reader.execute(
             select(StarredMessage.user_id, func.count()).group_by(StarredMessage.user_id)
@@ -47,7 +47,7 @@ def counted(database: Database) -> dict[int, int]:
         return {user_id: count for user_id, count in rows}
 
 
-def test_are_each_users_own(
+def test_stars_are_per_user(
     chat: ChatClient, as_othello: ChatClient, denmark: int, chat_database: Database, cast: Cast
 ) -> None:
     first, second, third = write(chat, denmark, 3)
@@ -63,7 +63,7 @@ def test_are_each_users_own(
     assert counted(chat_database) == {cast.hamlet.id: 1, cast.othello.id: 1}
 
 
-def test_go_with_a_message(
+def test_stars_are_deleted_with_the_message(
     chat: ChatClient, as_othello: ChatClient, denmark: int, chat_database: Database, cast: Cast
 ) -> None:
     first, second = write(chat, denmark, 2)
@@ -74,7 +74,7 @@ def test_go_with_a_message(
     assert (starred(chat), starred(as_othello)) == ([second], [])
 
 
-def test_go_with_a_copy_that_a_move_takes_away(
+def test_stars_are_deleted_with_the_copy_by_a_move(
     as_iago: ChatClient,
     chat: ChatClient,
     as_othello: ChatClient,
@@ -95,7 +95,7 @@ def test_go_with_a_copy_that_a_move_takes_away(
     assert (starred(chat), starred(as_othello)) == ([moved], [])
 
 
-def test_say_nothing_without_a_copy(
+def test_star_without_a_copy_is_hidden(
     chat: ChatClient, as_othello: ChatClient, denmark: int, chat_database: Database, cast: Cast
 ) -> None:
     (message,) = write(as_othello, denmark, 1)

@@ -1,4 +1,4 @@
-"""Every door of an organization that is stopped, because it moves or has moved, is closed."""
+"""A stopped organization, which is moving or has moved, accepts no requests or changes."""
 
 from functools import partial
 
@@ -27,7 +27,7 @@ from tests.support.service_pages import build_pages
 MOVING = bad("This organization is moving to another server; try again in a moment", "REALM_MOVING")
 PAGES = {"/user_uploads", "/user_avatars", "/exports"}
 READING = {"audit", "export"}
-"""Commands that change nothing in the organization that they name."""
+"""Commands that change nothing in the named organization."""
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def stop(chat_database: Database, cast: Cast, clock: FrozenClock) -> partial[Non
 
 
 def test_no_operation_is_served(chat: ChatClient, stop: partial[None]) -> None:
-    """Those without credentials: tests/contract/authorization/test_credentials_end.py."""
+    """tests/contract/authorization/test_credentials_end.py has those without credentials."""
     stop()
     called = 0
     for method, path, operation in operations():
@@ -76,11 +76,11 @@ def test_no_file_is_served(
     stop()
     assert {status(path) for path in (*paths, "/exports/1", "/exports/1/x")} == {503}
     rules = {f"/{rule.rule.split('/')[1]}" for rule in app.url_map.iter_rules()}
-    assert rules >= PAGES, "another page needs a line here"
+    assert rules >= PAGES, "a new page needs a line here"
 
 
 def test_no_command_changes_it(chat_database: Database, stop: partial[None]) -> None:
-    """Each command that names an organization reads it in one of two ways."""
+    """Each command with an organization loads it by one of two functions."""
     naming = {
         name: command
         for name, command in commands.commands.items()
@@ -103,7 +103,7 @@ def test_no_command_changes_it(chat_database: Database, stop: partial[None]) -> 
 
 
 def _names_of(command: click.Command) -> set[str]:
-    """The names that a command's function uses, those inside of it too."""
+    """Return the names in a command's function, including nested functions."""
     names: set[str] = set()
     codes = [command.callback.__code__]  # type: ignore[union-attr]
     while codes:
@@ -120,7 +120,7 @@ def test_no_worker_and_no_command_for_all_changes_it(
     clock: FrozenClock,
     stop: partial[None],
 ) -> None:
-    """A move may still have to copy its files, and compares its messages."""
+    """A move may still need to copy its files, and compares its messages."""
     chat.post("/user_uploads", file=SentFile())
     chat.post("/messages", type="direct", to=f"[{cast.hamlet.id}]", content="to myself")
     expire = partial(
@@ -136,4 +136,4 @@ def test_no_worker_and_no_command_for_all_changes_it(
         assert rendering_again.find_stored(reader, after=0, limit=10) == []
     assert not expire()
     chat_database.run(lambda s: s.execute(update(Realm).values(stopped_at=None)))
-    assert expire(), "it goes on where the organization does"
+    assert expire(), "it continues after the restart"

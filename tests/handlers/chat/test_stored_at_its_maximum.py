@@ -1,4 +1,4 @@
-"""What the service answers and writes where people have stored as much as they may."""
+"""Responses and writes if users have stored the maximum."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ class TestLists:
         ]
         chat_database.run(lambda session: session.execute(insert(UserTopic), rows))
 
-    def test_a_change_of_one_writes_no_list(
+    def test_single_change_does_not_write_the_list(
         self, chat: ChatClient, denmark: int, muted: None, queues: Queues, chat_database: Database
     ) -> None:
         place = queues.open(chat, event_types=frozenset({"muted_topics"}))
@@ -74,7 +74,7 @@ class TestLists:
         assert len(event["muted_topics"]) == MANY
         assert place.read() == []
 
-    def test_one_that_is_waited_for_holds_the_list_too(
+    def test_waiting_poll_receives_the_list(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast
     ) -> None:
         mute = "/users/me/muted_users"
@@ -88,7 +88,7 @@ class TestLists:
             [event] = told.json()["events"]
             assert [each["id"] if key == "muted_users" else each for each in event[key]] == value
 
-    def test_a_channel_that_is_lost_is_named_no_more(
+    def test_lost_channel_is_not_listed(
         self, chat: ChatClient, denmark: int, muted: None, queues: Queues, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -105,7 +105,7 @@ class TestLists:
 
 class TestHistory:
     @pytest.mark.parametrize("policy", ["all", "moves"])
-    def test_ends_at_some_megabytes(
+    def test_history_is_limited_in_megabytes(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast, policy: str,
         clock: FrozenClock,
     ) -> None:  # fmt: skip
@@ -131,11 +131,11 @@ class TestHistory:
         history = chat.get(f"/messages/{message_id}/history")["message_history"]
         assert len(orjson.dumps(history)) < 5 * MAX_HISTORY
         assert 5 < len(history) < 20
-        assert history[-1]["prev_topic"] == "topic 99", "the newest are told"
+        assert history[-1]["prev_topic"] == "topic 99", "the newest are returned"
 
 
 class TestMatches:
-    def test_what_is_too_much_for_one_answer_begins(
+    def test_large_response_is_cut_at_the_end(
         self, chat: ChatClient, denmark: int, chat_database: Database
     ) -> None:
         ids = [say(chat, "Words") for _ in range(70)]
@@ -156,7 +156,7 @@ class TestMatches:
 def test_channels_with_the_same_people_share_an_event(
     chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast, chat_database: Database
 ) -> None:
-    """Each event holds the ids of all whom it tells, once for all channels."""
+    """Each event contains the ids of all recipients, once for all channels."""
     names = [f"channel {number}" for number in range(30)]
     ids = [
         chat_database.run(lambda s, name=name: make_channel(s, cast, name, subscribers=[]))
@@ -196,7 +196,7 @@ NO_RECIPIENT = {"type": "", "to": [], "topic": ""}
         ("scheduled_messages", ScheduledMessage, store_scheduled, dict),
     ],
 )
-def test_own_texts_fit_into_one_answer(
+def test_own_texts_fit_into_one_response(
     chat: ChatClient, cast: Cast, clock: FrozenClock, chat_database: Database,
     what: str, table: Any, store: Any, change: Any,
 ) -> None:  # fmt: skip
@@ -220,7 +220,7 @@ def test_own_texts_fit_into_one_answer(
 
 
 class TestWidgets:
-    def test_a_widget_takes_half_a_megabyte(
+    def test_widget_is_limited_to_half_a_megabyte(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         poll = say(chat, "/poll To be?\nYes")
@@ -240,7 +240,7 @@ class TestWidgets:
         assert answer["msg"] == "Too many bytes in the submessages of this message (limit: 500000)."
         assert 2 < taken < 6
 
-    def test_they_weigh_in_a_range(
+    def test_widgets_count_in_the_weight_of_a_range(
         self, chat: ChatClient, denmark: int, chat_database: Database, cast: Cast
     ) -> None:
         polls = [say(chat, "/poll To be?\nYes") for _ in range(30)]
@@ -256,10 +256,10 @@ class TestWidgets:
         assert not answer["found_oldest"]
 
 
-def test_a_custom_emoji_more_writes_no_list(
+def test_additional_custom_emoji_writes_no_list(
     chat: ChatClient, as_iago: ChatClient, queues: Queues, cast: Cast, chat_database: Database
 ) -> None:
-    """Any member may make one and take it back, again and again."""
+    """Any member may create and delete emoji repeatedly."""
     rows = [
         {
             "realm_id": cast.realm_id,

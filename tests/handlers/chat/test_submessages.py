@@ -1,4 +1,4 @@
-"""Operations of the tag submessages, and the messages that are polls and to-do lists."""
+"""Operations of the tag submessages, and messages that are polls or to-do lists."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ UNREADABLE = bad("Invalid message(s)")
 
 @pytest.fixture
 def channel(chat_database: Database, cast: Cast) -> int:
-    """A private channel of Hamlet's and Othello's."""
+    """A private channel of Hamlet and Othello."""
     people = (cast.hamlet, cast.othello)
     return chat_database.run(
         lambda s: make_channel(s, cast, "stage", subscribers=people, invite_only=True)
@@ -69,13 +69,13 @@ def act(client: ChatClient, message_id: int, content: Any) -> Any:
         ("To /poll A", None),
     ],
 )  # fmt: skip
-def test_what_makes_a_widget(content: str, widget: tuple[str, Any] | None) -> None:
+def test_content_of_widgets(content: str, widget: tuple[str, Any] | None) -> None:
     expected = None if widget is None else {"widget_type": widget[0], "extra_data": widget[1]}
     assert describe_widget(content) == expected
 
 
 class TestWidgets:
-    def test_the_first_submessage_describes_it(
+    def test_first_submessage_describes_the_widget(
         self, chat: ChatClient, as_othello: ChatClient, channel: int, place: Place, cast: Cast
     ) -> None:
         poll, plain = say(chat, channel, POLL), say(chat, channel, "Words")
@@ -94,20 +94,20 @@ class TestWidgets:
         assert [each["submessages"] for each in listed] == told
         assert submessages(chat, plain) == []
 
-    def test_its_content_stays(self, chat: ChatClient, channel: int) -> None:
+    def test_content_cannot_change(self, chat: ChatClient, channel: int) -> None:
         poll, plain = say(chat, channel, POLL), say(chat, channel, "Words")
         edited = bad("Widgets cannot be edited.")
         assert chat.patch(f"/messages/{poll}", content="x") == edited
         assert chat.patch(f"/messages/{poll}", topic="elsewhere")["result"] == "success"
         for content in ("/poll A?\nYes", "Words again"):
             assert chat.patch(f"/messages/{plain}", content=content)["result"] == "success"
-            assert submessages(chat, plain) == [], "an edit makes no widget"
+            assert submessages(chat, plain) == [], "an edit creates no widget"
             refused = act(chat, plain, VOTE)
             assert refused == bad("You cannot attach a submessage to this message.")
 
 
 class TestAddSubmessage:
-    def test_tells_all_who_can_read_the_message(
+    def test_all_readers_of_the_message_are_notified(
         self, chat: ChatClient, as_othello: ChatClient, channel: int, place: Place, cast: Cast,
         queues: Queues, as_iago: ChatClient, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -133,7 +133,7 @@ class TestAddSubmessage:
         assert act(chat, poll, VOTE) == DONE
         assert place.read() == outside.read() == []
 
-    def test_a_vote_replaces_the_one_before(
+    def test_vote_replaces_the_previous_one(
         self, chat: ChatClient, as_othello: ChatClient, channel: int
     ) -> None:
         poll = say(chat, channel, POLL)
@@ -157,7 +157,7 @@ class TestAddSubmessage:
         assert act(chat, todo, VOTE) == bad("Unknown type for todo data: vote")
         assert len(submessages(chat, todo)) == 4
 
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_othello: ChatClient, as_cordelia: ChatClient,
         as_nobody: ChatClient, channel: int, place: Place,
     ) -> None:  # fmt: skip
@@ -188,7 +188,7 @@ class TestAddSubmessage:
         assert len(submessages(chat, poll)) == 1
         assert place.read() == []
 
-    def test_goes_with_its_message(self, chat: ChatClient, channel: int) -> None:
+    def test_deleted_with_the_message(self, chat: ChatClient, channel: int) -> None:
         poll = say(chat, channel, POLL)
         act(chat, poll, VOTE)
         assert chat.delete(f"/messages/{poll}") == DONE

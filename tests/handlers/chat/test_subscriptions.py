@@ -22,13 +22,13 @@ def subscribe(client: ChatClient, *names: str, **form: Any) -> dict[str, Any]:
     return client.post(SUBSCRIPTIONS, subscriptions=[{"name": name} for name in names], **form)
 
 
-def mine(client: ChatClient, **query: Any) -> dict[str, dict[str, Any]]:
+def own_subscriptions(client: ChatClient, **query: Any) -> dict[str, dict[str, Any]]:
     found = client.get(SUBSCRIPTIONS, **query)["subscriptions"]
     return {subscription["name"]: subscription for subscription in found}
 
 
 def events_of(database: Database, *types: str) -> list[tuple[str, dict[str, Any], Any]]:
-    """(type, payload, recipients) in order."""
+    """Return type, payload and recipients of the events, in order."""
     with database.reading() as reader:
         rows = reader.execute(
             select(Event.__table__).where(Event.type.in_(types)).order_by(Event.id)
@@ -40,7 +40,9 @@ def events_of(database: Database, *types: str) -> list[tuple[str, dict[str, Any]
 
 
 class TestSubscribe:
-    def test_creates_a_channel_and_subscribes_its_maker(self, chat: ChatClient, cast: Cast) -> None:
+    def test_creates_a_channel_and_subscribes_its_creator(
+        self, chat: ChatClient, cast: Cast
+    ) -> None:
         assert subscribe(chat, " Elsinore ") == {
             **DONE,
             "subscribed": {str(cast.hamlet.id): ["Elsinore"]},
@@ -71,7 +73,7 @@ class TestSubscribe:
             }
         answer = subscribe(chat, "c", principals=Repeated((str(cast.iago.id),)))
         assert answer["subscribed"] == {str(cast.iago.id): ["c"]}
-        assert "c" not in mine(chat)
+        assert "c" not in own_subscriptions(chat)
 
     @pytest.mark.parametrize(
         ("name", "problem"),
@@ -83,13 +85,11 @@ class TestSubscribe:
             ("ab\ufdd0", "Invalid character in channel name, at position 3."),
         ],
     )
-    def test_refuses_names_no_channel_may_have(
-        self, chat: ChatClient, name: str, problem: str
-    ) -> None:
+    def test_rejects_invalid_names(self, chat: ChatClient, name: str, problem: str) -> None:
         assert subscribe(chat, "fine", name) == bad(problem)
         assert chat.get("/streams")["streams"] == []
 
-    def test_takes_names_and_descriptions_up_to_their_limits(self, chat: ChatClient) -> None:
+    def test_accepts_names_and_descriptions_up_to_their_limits(self, chat: ChatClient) -> None:
         assert subscribe(chat, "ß" * 60)["result"] == "success"
         item = {"name": "long", "description": "x" * 1025}
         assert chat.post(SUBSCRIPTIONS, subscriptions=[item]) == bad(
@@ -98,10 +98,10 @@ class TestSubscribe:
         item["description"] = "x" * 1024
         assert chat.post(SUBSCRIPTIONS, subscriptions=[item])["result"] == "success"
 
-    def test_takes_a_color(self, chat: ChatClient) -> None:
+    def test_accepts_a_color(self, chat: ChatClient) -> None:
         item = {"name": "a", "color": "#f00f00"}
         chat.post(SUBSCRIPTIONS, subscriptions=[item])
-        assert mine(chat)["a"]["color"] == "#f00f00"
+        assert own_subscriptions(chat)["a"]["color"] == "#f00f00"
         item = {"name": "b", "color": "red"}
         assert chat.post(SUBSCRIPTIONS, subscriptions=[item]) == bad(
             'subscriptions[0]["color"] is not a valid hex color code'
@@ -117,7 +117,7 @@ class TestSubscribe:
             ({"is_web_public": True}, False, True, True),
         ],
     )
-    def test_makes_every_kind_of_channel(
+    def test_creates_every_kind_of_channel(
         self,
         as_cordelia: ChatClient,
         form: dict[str, bool],
@@ -127,26 +127,29 @@ class TestSubscribe:
     ) -> None:
         as_cordelia.patch("/realm", enable_spectator_access=True)
         subscribe(as_cordelia, "a", **form)
-        channel = mine(as_cordelia)["a"]
+        channel = own_subscriptions(as_cordelia)["a"]
         assert channel["invite_only"] is private
         assert channel["is_web_public"] is web
         assert channel["history_public_to_subscribers"] is public_history
 
-    def test_ignores_how_channels_that_exist_should_be(self, chat: ChatClient) -> None:
+    def test_ignores_properties_of_existing_channels(self, chat: ChatClient) -> None:
         subscribe(chat, "a")
         item = {"name": "a", "description": "Other"}
         answer = chat.post(SUBSCRIPTIONS, subscriptions=[item], invite_only=True)
         assert answer["result"] == "success"
-        assert (mine(chat)["a"]["invite_only"], mine(chat)["a"]["description"]) == (False, "")
+        assert (
+            own_subscriptions(chat)["a"]["invite_only"],
+            own_subscriptions(chat)["a"]["description"],
+        ) == (False, "")
 
     @pytest.mark.parametrize(
         "policy", ["inherit", "allow_empty_topic", "disable_empty_topic", "empty_topic_only"]
     )
-    def test_takes_each_topics_policy(
+    def test_accepts_each_topics_policy(
         self, chat: ChatClient, as_cordelia: ChatClient, policy: str
     ) -> None:
         assert subscribe(chat, "a", topics_policy=policy)["result"] == "success"
-        assert mine(chat)["a"]["topics_policy"] == policy
+        assert own_subscriptions(chat)["a"]["topics_policy"] == policy
         nobody = {"direct_members": [], "direct_subgroups": []}
         owners = {"direct_members": [], "direct_subgroups": [ids_of(chat)["role:owners"]]}
         assert nobody != owners
@@ -158,11 +161,11 @@ class TestSubscribe:
     @pytest.mark.parametrize(
         ("value", "stored"), [(30, 30), ("unlimited", -1), ("realm_default", None)]
     )
-    def test_keeps_messages_as_long_as_owners_say(
+    def test_retention_requires_an_owner(
         self, chat: ChatClient, as_cordelia: ChatClient, value: Any, stored: int | None
     ) -> None:
         subscribe(as_cordelia, "a", message_retention_days=value)
-        assert mine(as_cordelia)["a"]["message_retention_days"] == stored
+        assert own_subscriptions(as_cordelia)["a"]["message_retention_days"] == stored
         answer = subscribe(chat, "b", message_retention_days=value)
         if stored is None:
             assert answer["result"] == "success"
@@ -170,7 +173,7 @@ class TestSubscribe:
             assert answer == bad("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
 
     @pytest.mark.parametrize("value", [0, -1, "forever"])
-    def test_refuses_other_retentions(self, as_cordelia: ChatClient, value: Any) -> None:
+    def test_rejects_invalid_retentions(self, as_cordelia: ChatClient, value: Any) -> None:
         assert subscribe(as_cordelia, "a", message_retention_days=value) == bad(
             f"Bad value for 'message_retention_days': {value}",
             "REQUEST_VARIABLE_INVALID",
@@ -194,7 +197,7 @@ class TestSubscribe:
             ("hamlet", {"topics_policy": "none"}, "Invalid topics_policy"),
         ],
     )  # fmt: skip
-    def test_refuses_and_makes_nothing(
+    def test_rejected_request_creates_nothing(
         self, chat: ChatClient, cast: Cast, who: str, form: dict[str, Any], problem: str
     ) -> None:
         answer = subscribe(chat.acting_as(getattr(cast, who)), "a", **form)
@@ -202,14 +205,14 @@ class TestSubscribe:
         everything = chat.acting_as(cast.cordelia).get("/streams", include_all=True)
         assert everything["streams"] == []
 
-    def test_refuses_users_who_are_not_here(self, chat: ChatClient, cast: Cast) -> None:
+    def test_rejects_unknown_users(self, chat: ChatClient, cast: Cast) -> None:
         for user_id in (cast.hank.id, cast.notification_bot_id):
             answer = subscribe(chat, "a", principals=[cast.othello.id, user_id])
             assert answer == bad("No such user")
         answer = subscribe(chat, "a", principals=[cast.ophelia.id])
         assert answer == bad("User is deactivated")
 
-    def test_private_channels_are_for_those_who_may_read_them(
+    def test_private_channel_requires_access(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, cast: Cast
     ) -> None:
         subscribe(chat, "private", invite_only=True)
@@ -226,7 +229,7 @@ class TestSubscribe:
 
     @pytest.mark.parametrize("setting", ["can_subscribe_group", "can_add_subscribers_group"])
     @pytest.mark.parametrize("nested", [False, True])
-    def test_groups_open_private_channels(
+    def test_groups_grant_access_to_private_channels(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast, setting: str, nested: bool
     ) -> None:
         value: Any = {"direct_members": [cast.othello.id], "direct_subgroups": []}
@@ -245,14 +248,14 @@ class TestSubscribe:
         answer = subscribe(as_othello, "private")
         assert answer["subscribed"] == {str(cast.othello.id): ["private"]}
 
-    def test_adding_others_is_for_those_the_organization_lets(
+    def test_adding_others_requires_permission(
         self, chat: ChatClient, as_cordelia: ChatClient, as_othello: ChatClient, cast: Cast
     ) -> None:
         subscribe(chat, "public")
         as_cordelia.patch("/realm", can_add_subscribers_group=ids_of(chat)["role:owners"])
         answer = subscribe(as_othello, "public", principals=[cast.iago.id])
         assert answer == bad("Insufficient permission")
-        # Whoever administers the channel may, and so its maker.
+        # Channel administrators are allowed, including the creator.
         answer = subscribe(chat, "public", "new", principals=[cast.iago.id])
         assert answer["subscribed"] == {str(cast.iago.id): ["public", "new"]}
 
@@ -263,14 +266,14 @@ class TestSubscribe:
             ("can_create_private_channel_group", {"invite_only": True}),
         ],
     )
-    def test_making_channels_is_for_those_the_organization_lets(
+    def test_creating_channels_requires_permission(
         self, chat: ChatClient, as_cordelia: ChatClient, setting: str, form: dict[str, bool]
     ) -> None:
         as_cordelia.patch("/realm", **{setting: ids_of(chat)["role:owners"]})
         assert subscribe(chat, "a", **form) == bad("Insufficient permission")
         assert subscribe(as_cordelia, "a", **form)["result"] == "success"
 
-    def test_tells_clients(self, chat: ChatClient, cast: Cast, chat_database: Database) -> None:
+    def test_notifies_clients(self, chat: ChatClient, cast: Cast, chat_database: Database) -> None:
         subscribe(chat, "secret", invite_only=True)
         subscribe(chat, "secret", principals=[cast.othello.id, cast.polonius.id])
         told = events_of(chat_database, "stream", "subscription")
@@ -286,11 +289,11 @@ class TestSubscribe:
             ("subscription", "peer_add", sorted([*admins, cast.hamlet.id])),
         ]
         assert told[0][1]["streams"][0]["subscriber_count"] == 0, "its first subscriber is a peer"
-        assert told[3][1]["property"] == "first_message_id", "of what the bot says"
+        assert told[3][1]["property"] == "first_message_id", "of the bot's messages"
         assert told[6][1]["user_ids"] == new
         assert told[5][1]["subscriptions"][0]["subscribers"] == sorted([cast.hamlet.id, *new])
 
-    def test_the_bot_writes_to_others_and_into_new_channels(
+    def test_bot_writes_to_others_and_in_new_channels(
         self, chat: ChatClient, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         subscribe(chat, "old")
@@ -321,7 +324,7 @@ class TestSubscribe:
             ("channel events", made),
         ]
 
-    def test_the_bot_writes_to_each_alone(
+    def test_bot_writes_to_each_user_alone(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         subscribe(chat, "stage")
@@ -349,7 +352,7 @@ class TestSubscribe:
                 ).all()
             assert copies == [(user_id, IS_PRIVATE) for user_id in both]
 
-    def test_makes_no_group_for_a_channel_that_exists(
+    def test_existing_channel_creates_no_group(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         def count() -> int:
@@ -361,14 +364,14 @@ class TestSubscribe:
         subscribe(chat, "a", principals=[cast.othello.id])
         assert count() == before
 
-    def test_makes_twenty_channels_at_most(self, chat: ChatClient) -> None:
+    def test_creates_at_most_twenty_channels(self, chat: ChatClient) -> None:
         names = [f"fresh {number}" for number in range(21)]
         assert subscribe(chat, *names) == bad("Too many new channels at once (maximum 20).")
-        assert mine(chat) == {}
+        assert own_subscriptions(chat) == {}
         assert subscribe(chat, *names[:20])["result"] == "success"
         assert subscribe(chat, *names)["result"] == "success"  # one of them is new
 
-    def test_makes_five_thousand_subscriptions_at_most(
+    def test_creates_at_most_five_thousand_subscriptions(
         self, chat: ChatClient, cast: Cast, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(subscribing, "MAX_SUBSCRIPTIONS", 4)
@@ -382,7 +385,7 @@ class TestSubscribe:
         form["subscriptions"] = ["a", "b"]
         assert chat.delete(SUBSCRIPTIONS, **form)["result"] == "success"
 
-    def test_takes_the_same_statements_for_one_and_for_many(
+    def test_number_of_statements_does_not_grow_with_users(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         subscribe(chat, "a", "b")
@@ -410,35 +413,35 @@ class TestSubscribe:
             event.remove(engine, "before_cursor_execute", note)
         return len(seen)
 
-    def test_wants_channels(self, chat: ChatClient) -> None:
+    def test_requires_channels(self, chat: ChatClient) -> None:
         assert chat.post(SUBSCRIPTIONS) == bad(
             "Missing 'subscriptions' argument", "REQUEST_VARIABLE_MISSING", var_name="subscriptions"
         )
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", SUBSCRIPTIONS).status_code == 401
 
 
 class TestListSubscriptions:
-    def test_lists_ones_own_with_their_settings(self, chat: ChatClient, cast: Cast) -> None:
+    def test_lists_own_subscriptions_with_settings(self, chat: ChatClient, cast: Cast) -> None:
         subscribe(chat, "a", principals=[cast.hamlet.id, cast.othello.id])
-        plain = mine(chat)["a"]
+        plain = own_subscriptions(chat)["a"]
         assert "subscribers" not in plain
         for wanted in (True, "partial"):
-            whole = mine(chat, include_subscribers=wanted)["a"]
-            assert whole == {**plain, "subscribers": [cast.hamlet.id, cast.othello.id]}
+            described = own_subscriptions(chat, include_subscribers=wanted)["a"]
+            assert described == {**plain, "subscribers": [cast.hamlet.id, cast.othello.id]}
         assert (plain["is_muted"], plain["in_home_view"], plain["push_notifications"]) == (
             False,
             True,
             None,
         )
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", SUBSCRIPTIONS).status_code == 401
 
 
 class TestUnsubscribe:
-    def test_leaves(self, chat: ChatClient) -> None:
+    def test_unsubscribes(self, chat: ChatClient) -> None:
         subscribe(chat, "a", "b")
         assert chat.delete(SUBSCRIPTIONS, subscriptions=["A"]) == {
             **DONE,
@@ -450,20 +453,20 @@ class TestUnsubscribe:
             "removed": ["b"],
             "not_removed": ["a"],
         }
-        assert mine(chat) == {}
+        assert own_subscriptions(chat) == {}
 
-    def test_takes_others_out_where_allowed(
+    def test_removes_others_if_allowed(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, cast: Cast
     ) -> None:
-        everybody = [cast.hamlet.id, cast.othello.id, cast.iago.id, cast.reminder.id]
-        subscribe(as_iago, "a", principals=everybody)
+        all_users = [cast.hamlet.id, cast.othello.id, cast.iago.id, cast.reminder.id]
+        subscribe(as_iago, "a", principals=all_users)
         answer = as_othello.delete(SUBSCRIPTIONS, subscriptions=["a"], principals=[cast.hamlet.id])
         assert answer == bad("Insufficient permission")
         for client, user_id in ((chat, cast.reminder.id), (as_iago, cast.othello.id)):
             answer = client.delete(SUBSCRIPTIONS, subscriptions=["a"], principals=[user_id])
             assert answer["removed"] == ["a"]
 
-    def test_what_they_leave_is_read_and_nothing_else(
+    def test_messages_of_the_channel_become_read(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         people = [cast.othello.id, cast.iago.id]
@@ -493,7 +496,7 @@ class TestUnsubscribe:
             (left, [user_id]) for user_id in sorted(people)
         ]
 
-    def test_leaving_an_empty_channel_reads_nothing(
+    def test_leaving_an_empty_channel_changes_no_message(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         subscribe(chat, "a", "b")
@@ -506,7 +509,7 @@ class TestUnsubscribe:
         chat.delete(SUBSCRIPTIONS, subscriptions=["b"])
         assert events_of(chat_database, "update_message_flags") == []
 
-    def test_refuses_what_is_not_there(self, chat: ChatClient, cast: Cast) -> None:
+    def test_rejects_unknown_channels_and_users(self, chat: ChatClient, cast: Cast) -> None:
         answer = chat.delete(SUBSCRIPTIONS, subscriptions=["nowhere", "no"])
         assert answer == bad("Channel(s) (nowhere, no) do not exist")
         answer = chat.delete(SUBSCRIPTIONS, subscriptions=["x"], principals=[cast.hank.id])
@@ -514,7 +517,7 @@ class TestUnsubscribe:
         answer = chat.delete(SUBSCRIPTIONS, subscriptions=["x"], principals=[cast.ophelia.id])
         assert answer == bad("User is deactivated")
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("DELETE", SUBSCRIPTIONS).status_code == 401
 
 
@@ -544,13 +547,13 @@ class TestUpdateSubscriptionSetting:
         told: list[str],
     ) -> None:
         subscribe(chat, "a")
-        before = mine(chat)["a"]
+        before = own_subscriptions(chat)["a"]
         path = f"{SUBSCRIPTIONS}/{before['stream_id']}"
         assert chat.patch(path, property=name, value=value) == DONE
         changed = {name: value}
         if "is_muted" in told:
             changed = {"is_muted": True, "in_home_view": False}
-        assert mine(chat)["a"] == {**before, **changed}
+        assert own_subscriptions(chat)["a"] == {**before, **changed}
         updates = [
             (payload["property"], users)
             for _, payload, users in events_of(chat_database, "subscription")
@@ -570,17 +573,17 @@ class TestUpdateSubscriptionSetting:
             ("is_muted", 1, "is_muted is not a boolean"),
         ],
     )
-    def test_refuses_bad_values(
+    def test_rejects_invalid_values(
         self, chat: ChatClient, name: str, value: Any, problem: str
     ) -> None:
         subscribe(chat, "a")
-        path = f"{SUBSCRIPTIONS}/{mine(chat)['a']['stream_id']}"
+        path = f"{SUBSCRIPTIONS}/{own_subscriptions(chat)['a']['stream_id']}"
         assert chat.patch(path, property=name, value=value) == bad(problem)
 
-    def test_wants_a_subscription(self, chat: ChatClient, as_othello: ChatClient) -> None:
+    def test_requires_a_subscription(self, chat: ChatClient, as_othello: ChatClient) -> None:
         subscribe(chat, "public")
         subscribe(chat, "private", invite_only=True)
-        ids = {name: channel["stream_id"] for name, channel in mine(chat).items()}
+        ids = {name: channel["stream_id"] for name, channel in own_subscriptions(chat).items()}
         form = {"property": "is_muted", "value": True}
         answer = as_othello.patch(f"{SUBSCRIPTIONS}/{ids['public']}", **form)
         assert answer == bad(f"Not subscribed to channel ID {ids['public']}")
@@ -588,14 +591,14 @@ class TestUpdateSubscriptionSetting:
             answer = as_othello.patch(f"{SUBSCRIPTIONS}/{channel_id}", **form)
             assert answer == bad("Invalid channel ID")
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("PATCH", f"{SUBSCRIPTIONS}/1").status_code == 401
 
 
 class TestUpdateSubscriptionSettings:
     def test_changes_several_or_none(self, chat: ChatClient) -> None:
         subscribe(chat, "a", "b")
-        ids = {name: channel["stream_id"] for name, channel in mine(chat).items()}
+        ids = {name: channel["stream_id"] for name, channel in own_subscriptions(chat).items()}
         changes: list[dict[str, Any]] = [
             {"stream_id": ids["a"], "property": "pin_to_top", "value": True},
             {"stream_id": ids["a"], "property": "color", "value": "#123456"},
@@ -604,18 +607,18 @@ class TestUpdateSubscriptionSettings:
         path = f"{SUBSCRIPTIONS}/properties"
         wrong = {"stream_id": ids["b"], "property": "color", "value": "blue"}
         assert chat.post(path, subscription_data=[*changes, wrong])["result"] == "error"
-        assert mine(chat)["a"]["pin_to_top"] is False
+        assert own_subscriptions(chat)["a"]["pin_to_top"] is False
         assert chat.post(path, subscription_data=changes) == DONE
-        after = mine(chat)
+        after = own_subscriptions(chat)
         assert (after["a"]["pin_to_top"], after["a"]["color"]) == (True, "#123456")
         assert after["b"]["is_muted"] is True
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", f"{SUBSCRIPTIONS}/properties").status_code == 401
 
 
 class TestUpdateSubscriptions:
-    def test_joins_and_leaves(self, chat: ChatClient, cast: Cast) -> None:
+    def test_subscribes_and_unsubscribes(self, chat: ChatClient, cast: Cast) -> None:
         subscribe(chat, "old")
         add = [{"name": "new", "description": "Fresh", "color": "#00ff00"}, {"name": "old"}]
         assert chat.patch(SUBSCRIPTIONS, add=add, delete=["OLD"]) == {
@@ -626,19 +629,19 @@ class TestUpdateSubscriptions:
             "removed": ["old"],
             "not_removed": [],
         }
-        assert mine(chat)["new"]["color"] == "#00ff00"
-        assert mine(chat)["new"]["rendered_description"] == "<p>Fresh</p>"
-        assert "old" not in mine(chat)
+        assert own_subscriptions(chat)["new"]["color"] == "#00ff00"
+        assert own_subscriptions(chat)["new"]["rendered_description"] == "<p>Fresh</p>"
+        assert "old" not in own_subscriptions(chat)
         assert chat.patch(SUBSCRIPTIONS, delete=["new"]) == {
             **DONE,
             "removed": ["new"],
             "not_removed": [],
         }
 
-    def test_does_both_or_neither(self, chat: ChatClient, as_polonius: ChatClient) -> None:
+    def test_changes_all_or_nothing(self, chat: ChatClient, as_polonius: ChatClient) -> None:
         answer = chat.patch(SUBSCRIPTIONS, add=[{"name": "new"}], delete=["Norway"])
         assert answer["msg"] == "Channel(s) (Norway) do not exist"
-        assert "new" not in mine(chat)
+        assert "new" not in own_subscriptions(chat)
         nothing = bad('Nothing to do. Specify at least one of "add" or "delete".')
         assert chat.patch(SUBSCRIPTIONS) == nothing
         assert chat.patch(SUBSCRIPTIONS, add=[], delete=[]) == nothing
@@ -650,20 +653,20 @@ class TestCreateChannel:
     def create(self, client: ChatClient, name: str, *ids: int, **form: Any) -> dict[str, Any]:
         return client.post("/channels/create", name=name, subscribers=list(ids), **form)
 
-    def test_creates_one(self, chat: ChatClient, as_othello: ChatClient, cast: Cast) -> None:
+    def test_creates_a_channel(self, chat: ChatClient, as_othello: ChatClient, cast: Cast) -> None:
         members = (cast.hamlet.id, cast.othello.id)
         answer = self.create(chat, " Elsinore ", *members, description="Who", invite_only=True)
-        channel = mine(chat)["Elsinore"]
+        channel = own_subscriptions(chat)["Elsinore"]
         assert answer == {**DONE, "id": channel["stream_id"]}
         assert (channel["description"], channel["invite_only"]) == ("Who", True)
-        assert "Elsinore" in mine(as_othello)
+        assert "Elsinore" in own_subscriptions(as_othello)
 
-    def test_of_others_alone(self, as_cordelia: ChatClient, cast: Cast) -> None:
+    def test_creates_a_channel_for_others_only(self, as_cordelia: ChatClient, cast: Cast) -> None:
         assert self.create(as_cordelia, "theirs", cast.hamlet.id)["result"] == "success"
-        assert "theirs" not in mine(as_cordelia)
+        assert "theirs" not in own_subscriptions(as_cordelia)
 
     @pytest.mark.reaches("CHANNEL_ALREADY_EXISTS")
-    def test_refusals(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_othello: ChatClient, as_polonius: ChatClient, cast: Cast
     ) -> None:
         subscribe(chat, "here")
@@ -672,7 +675,7 @@ class TestCreateChannel:
             **bad("Channel 'HERE' already exists", "CHANNEL_ALREADY_EXISTS"),
             "channel_name": "HERE",
         }
-        assert "here" not in mine(as_othello), "the request changes nothing"
+        assert "here" not in own_subscriptions(as_othello), "the request changes nothing"
         assert self.create(chat, "x", 999999) == bad("No such user")
         assert self.create(chat, "", cast.hamlet.id)["result"] == "error"
         assert self.create(chat, "x")["result"] == "error"

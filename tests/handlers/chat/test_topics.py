@@ -18,14 +18,14 @@ BOT_TOPIC = "channel events"
 
 
 def topics_of(client: ChatClient, channel_id: int, **query: Any) -> list[tuple[str, int]]:
-    """Without what the notification bot wrote."""
+    """Return the topics without those of the notification bot."""
     answer = client.get(f"/users/me/{channel_id}/topics", **query)
     assert answer["result"] == "success", answer
     return [(t["name"], t["max_id"]) for t in answer["topics"] if t["name"] != BOT_TOPIC]
 
 
 class TestListTopics:
-    def test_lists_the_latest_first_in_the_newest_casing(self, chat: ChatClient) -> None:
+    def test_lists_the_latest_first_in_the_newest_case(self, chat: ChatClient) -> None:
         channel = open_channel(chat, "stage")
         write(chat, channel, "The Ghost")
         write(chat, channel, "play")
@@ -51,7 +51,7 @@ class TestListTopics:
         )
         assert [message["id"] for message in found["messages"]] == [first, newest]
 
-    def test_names_the_empty_topic_for_older_clients(
+    def test_older_clients_receive_a_name_for_the_empty_topic(
         self, chat: ChatClient, as_cordelia: ChatClient
     ) -> None:
         channel = open_channel(chat, "stage")
@@ -62,7 +62,7 @@ class TestListTopics:
         as_cordelia.patch("/realm", empty_topic_display_name="chatter")
         assert topics_of(chat, channel) == [("chatter", sent)]
 
-    def test_shows_public_and_shared_history_to_those_who_come_later(
+    def test_public_and_shared_history_is_visible_to_new_subscribers(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast
     ) -> None:
         public = open_channel(chat, "public")
@@ -72,7 +72,7 @@ class TestListTopics:
         open_channel(chat, "shared", principals=[cast.othello.id])
         assert topics_of(as_othello, shared) == [("before", sent[shared])]
 
-    def test_shows_protected_history_only_from_ones_own_copies(
+    def test_protected_history_is_visible_by_own_copies_only(
         self, chat: ChatClient, as_othello: ChatClient, as_reminder: ChatClient, cast: Cast
     ) -> None:
         channel = open_channel(chat, "private", invite_only=True)
@@ -91,7 +91,8 @@ class TestListTopics:
             ("before", before),
         ]
         assert both < newer
-        # Away, and back: what was written meanwhile stays closed, what was theirs opens again.
+        # After leaving and returning, the meantime stays hidden and the user's own copies are
+        # readable again.
         as_othello.delete("/users/me/subscriptions", subscriptions=["private"])
         write(chat, channel, "meanwhile")
         unseen = write(chat, channel, "after")
@@ -101,9 +102,7 @@ class TestListTopics:
         assert dict(topics_of(chat, channel))["after"] == unseen
 
     @pytest.mark.parametrize("who", ["othello", "iago", "cordelia", "polonius", "hank"])
-    def test_hides_private_channels_like_nonexistent_ones(
-        self, chat: ChatClient, cast: Cast, who: str
-    ) -> None:
+    def test_hidden_equals_absent(self, chat: ChatClient, cast: Cast, who: str) -> None:
         channel = open_channel(chat, "private", invite_only=True)
         client = chat.acting_as(getattr(cast, who))
         for channel_id in (channel, 2147483647, 0):
@@ -111,19 +110,19 @@ class TestListTopics:
             assert answer == bad("Invalid channel ID")
 
     @pytest.mark.parametrize("text", ["abc", "-1", "2147483648", "1.5"])
-    def test_knows_no_path_without_an_id(self, chat: ChatClient, text: str) -> None:
+    def test_invalid_id_is_an_unknown_path(self, chat: ChatClient, text: str) -> None:
         assert chat.request("GET", f"/users/me/{text}/topics").status_code == 404
 
-    def test_wants_a_boolean(self, chat: ChatClient) -> None:
+    def test_requires_a_boolean(self, chat: ChatClient) -> None:
         answer = chat.get("/users/me/1/topics", allow_empty_topic_name="yes")
         assert answer == bad("allow_empty_topic_name is not valid JSON")
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/users/me/1/topics").status_code == 401
 
 
 class TestListUserTopics:
-    def test_the_oldest_change_first(
+    def test_lists_the_oldest_change_first(
         self, chat: ChatClient, as_othello: ChatClient, clock: FrozenClock
     ) -> None:
         channel = open_channel(chat, "stage")
@@ -151,7 +150,7 @@ class TestListUserTopics:
         assert answer == {**DONE, "user_topics": policies}
         assert as_othello.get("/user_topics") == {**DONE, "user_topics": []}
 
-    def test_leaves_out_channels_that_one_has_lost(
+    def test_omits_lost_channels(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast
     ) -> None:
         channel = open_channel(chat, "private", invite_only=True, principals=[cast.othello.id])
@@ -159,7 +158,7 @@ class TestListUserTopics:
         as_othello.delete("/users/me/subscriptions", subscriptions=["private"])
         assert as_othello.get("/user_topics") == {**DONE, "user_topics": []}
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/user_topics").status_code == 401
 
 
@@ -186,7 +185,7 @@ class TestSetUserTopic:
         form = {"stream_id": channel, "topic": " The Ghost "}
         assert chat.post("/user_topics", visibility_policy=policy, **form) == DONE
         assert self.kept(chat_database) == [("The Ghost", policy)]
-        # The same again changes nothing and tells nobody; upper and lower case are the same.
+        # An identical request changes nothing and sends no event. Case is ignored.
         form["topic"] = "the GHOST"
         assert chat.post("/user_topics", visibility_policy=policy, **form) == DONE
         assert self.told(chat_database) == ["muted_topics", "user_topic"]
@@ -196,7 +195,7 @@ class TestSetUserTopic:
         assert len(self.told(chat_database)) == 4
 
     @pytest.mark.parametrize("spelling", ["", "(no topic)", "general chat", "General Chat"])
-    def test_knows_every_name_of_the_empty_topic(
+    def test_empty_topic_has_several_names(
         self, chat: ChatClient, chat_database: Database, spelling: str
     ) -> None:
         channel = open_channel(chat, "stage")
@@ -204,7 +203,7 @@ class TestSetUserTopic:
         assert chat.post("/user_topics", **form) == DONE
         assert self.kept(chat_database) == [("", 3)]
 
-    def test_limits_the_topic(self, chat: ChatClient) -> None:
+    def test_topic_length_is_limited(self, chat: ChatClient) -> None:
         form = {"stream_id": open_channel(chat, "stage"), "visibility_policy": 1}
         assert chat.post("/user_topics", topic="ß" * 60, **form) == DONE
         answer = chat.post("/user_topics", topic="ß" * 61, **form)
@@ -213,13 +212,13 @@ class TestSetUserTopic:
         assert answer == bad("Invalid character in topic, at position 2!")
 
     @pytest.mark.parametrize("policy", [-1, 4])
-    def test_refuses_other_numbers(self, chat: ChatClient, policy: int) -> None:
+    def test_rejects_other_numbers(self, chat: ChatClient, policy: int) -> None:
         answer = chat.post("/user_topics", stream_id=1, topic="x", visibility_policy=policy)
         assert answer == bad(
             "Invalid visibility_policy: Value error, Not in the list of possible values"
         )
 
-    def test_wants_a_channel_one_can_read_except_to_clear(
+    def test_requires_a_readable_channel_except_to_clear(
         self, chat: ChatClient, as_othello: ChatClient, as_hank: ChatClient, cast: Cast
     ) -> None:
         channel = open_channel(chat, "private", invite_only=True, principals=[cast.othello.id])
@@ -233,7 +232,7 @@ class TestSetUserTopic:
             answer = as_hank.post("/user_topics", visibility_policy=policy, **form)
             assert answer == bad("Invalid channel ID")
 
-    def test_wants_what_it_needs_in_alphabetical_order(self, chat: ChatClient) -> None:
+    def test_missing_parameters_are_reported_in_alphabetical_order(self, chat: ChatClient) -> None:
         for name, form in (
             ("stream_id", {}),
             ("topic", {"stream_id": 1}),
@@ -243,7 +242,7 @@ class TestSetUserTopic:
                 f"Missing '{name}' argument", "REQUEST_VARIABLE_MISSING", var_name=name
             )
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", "/user_topics").status_code == 401
 
 
@@ -255,7 +254,7 @@ class TestUpdateMutedTopic:
     ) -> None:
         channel = open_channel(chat, "stage")
         for place in ({"stream": "STAGE"}, {"stream_id": channel}):
-            for _ in range(2):  # the same again is a success
+            for _ in range(2):  # an identical request succeeds
                 assert chat.patch(self.PATH, op="add", topic="Ghost", **place) == DONE
                 assert TestSetUserTopic.kept(chat_database) == [("Ghost", 1)]
             for _ in range(2):
@@ -263,7 +262,7 @@ class TestUpdateMutedTopic:
                 assert TestSetUserTopic.kept(chat_database) == []
         assert TestSetUserTopic.told(chat_database) == ["muted_topics", "user_topic"] * 4
 
-    def test_refuses(self, chat: ChatClient, as_hank: ChatClient) -> None:
+    def test_rejects_invalid_requests(self, chat: ChatClient, as_hank: ChatClient) -> None:
         channel = open_channel(chat, "stage")
         wish = {"op": "add", "topic": "ghost", "stream_id": channel}
 
@@ -280,5 +279,5 @@ class TestUpdateMutedTopic:
         assert answer(stream_id=None, stream="nowhere") == bad("Invalid channel name 'nowhere'")
         assert as_hank.patch(self.PATH, **wish) == bad("Invalid channel ID")
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("PATCH", self.PATH, {}).status_code == 401

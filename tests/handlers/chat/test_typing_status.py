@@ -1,4 +1,4 @@
-"""Operations of the tag typing_status, and the events that they make."""
+"""Operations of the tag typing_status, and their events."""
 
 from typing import Any
 
@@ -27,25 +27,25 @@ def count_events(database: Database) -> int:
 
 
 def set_up(database: Database, **columns: Any) -> None:
-    """Acme's settings, by the operator."""
+    """Change Acme's settings as the operator."""
     database.run(lambda s: s.execute(update(Realm).values(**columns)))
 
 
 @pytest.fixture
 def square(chat_database: Database, cast: Cast) -> int:
     """A public channel of Hamlet, Othello and Cordelia."""
-    everybody = [cast.hamlet, cast.othello, cast.cordelia]
-    return chat_database.run(lambda s: make_channel(s, cast, "square", subscribers=everybody))
+    all_users = [cast.hamlet, cast.othello, cast.cordelia]
+    return chat_database.run(lambda s: make_channel(s, cast, "square", subscribers=all_users))
 
 
 class TestSetTypingStatus:
-    def test_tells_the_users_written_to(
+    def test_notifies_recipients_of_a_direct_message(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast
     ) -> None:
-        theirs, mine = queues.open(as_othello), queues.open(chat)
+        other_queue, own_queue = queues.open(as_othello), queues.open(chat)
         for op in ("start", "stop"):
             assert chat.post("/typing", op=op, to=[cast.othello.id]) == DONE
-        events = theirs.read()
+        events = other_queue.read()
         assert events == [
             {
                 "id": events[at]["id"],
@@ -60,13 +60,13 @@ class TestSetTypingStatus:
             }
             for at, op in enumerate(("start", "stop"))
         ]
-        assert mine.read() == events
+        assert own_queue.read() == events
         for event in events:
             flutter.check_event(event)
             zulip_term.check_event(event)
 
     @pytest.mark.parametrize("type_", ["channel", "stream"])
-    def test_tells_the_subscribers_of_a_channel(
+    def test_notifies_subscribers_of_a_channel(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, queues: Queues,
         cast: Cast, square: int, type_: str,
     ) -> None:  # fmt: skip
@@ -87,7 +87,7 @@ class TestSetTypingStatus:
         zulip_term.check_event(event)
         assert elsewhere.read() == []
 
-    def test_an_older_client_hears_nothing_of_channels(
+    def test_older_client_receives_no_channel_events(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast, square: int
     ) -> None:
         place = queues.open(as_othello)
@@ -95,7 +95,7 @@ class TestSetTypingStatus:
         chat.post("/typing", op="start", type="private", to=[cast.othello.id])
         assert [event["message_type"] for event in place.read()] == ["direct"]
 
-    def test_the_empty_topic_has_a_name_for_older_clients(
+    def test_empty_topic_has_a_name_for_older_clients(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, square: int
     ) -> None:
         newer = queues.open(as_othello, **CAPABLE)
@@ -104,7 +104,7 @@ class TestSetTypingStatus:
         assert [event["topic"] for event in newer.read()] == [""]
         assert [event["topic"] for event in older.read()] == ["general chat"]
 
-    def test_says_something_for_a_moment_only(
+    def test_event_expires_after_a_moment(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast,
         clock: FrozenClock,
     ) -> None:  # fmt: skip
@@ -113,7 +113,7 @@ class TestSetTypingStatus:
         clock.advance(seconds=LASTS["typing"].total_seconds() + 1)
         assert place.read() == []
 
-    def test_wakes_who_waits(
+    def test_waiting_poll_is_answered(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast
     ) -> None:
         poll = as_othello.build("GET", "/events", queues.open(as_othello).query())
@@ -121,7 +121,7 @@ class TestSetTypingStatus:
         polled, _ = chat.at_once(poll, sent)
         assert [event["type"] for event in polled.json()["events"]] == ["typing"]
 
-    def test_an_address_is_told_to_who_may_see_it(
+    def test_address_is_sent_to_users_who_may_see_it(
         self, chat: ChatClient, as_iago: ChatClient, as_othello: ChatClient, queues: Queues,
         cast: Cast, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -140,7 +140,7 @@ class TestSetTypingStatus:
             cast.othello.email
         }
 
-    def test_a_restricted_guest_is_told_of_nobody_they_may_not_know(
+    def test_restricted_guest_receives_no_events_of_hidden_users(
         self, chat: ChatClient, as_polonius: ChatClient, queues: Queues, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -156,7 +156,7 @@ class TestSetTypingStatus:
         answer = as_polonius.post("/typing", op="start", to=[cast.othello.id])
         assert answer == bad(f"Invalid user ID {cast.othello.id}")
 
-    def test_who_does_not_want_to_know_is_not_told(
+    def test_user_who_disabled_them_receives_no_events(
         self, chat: ChatClient, as_othello: ChatClient, as_cordelia: ChatClient, queues: Queues,
         cast: Cast, square: int,
     ) -> None:  # fmt: skip
@@ -167,7 +167,7 @@ class TestSetTypingStatus:
         assert deaf.read() == []
         assert [event["message_type"] for event in place.read()] == ["direct", "stream"]
 
-    def test_who_hides_it_is_refused(
+    def test_user_who_hides_typing_is_rejected(
         self, chat: ChatClient, cast: Cast, square: int, chat_database: Database
     ) -> None:
         chat.patch("/settings", send_private_typing_notifications=False)
@@ -183,7 +183,7 @@ class TestSetTypingStatus:
             "User has disabled typing notifications for channel messages"
         )
 
-    def test_nobody_is_told_in_a_large_channel(
+    def test_no_typing_events_in_large_channels(
         self, chat: ChatClient, square: int, chat_database: Database,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
@@ -197,7 +197,7 @@ class TestSetTypingStatus:
         assert chat.post("/typing", **channel) == DONE
         assert count_events(chat_database) == before + 1
 
-    def test_only_who_can_send_there(
+    def test_channel_requires_send_permission(
         self, chat: ChatClient, as_polonius: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         def make(session: Any) -> tuple[int, int, int]:
@@ -228,7 +228,7 @@ class TestSetTypingStatus:
             assert chat.post("/typing", stream_id=channel_id, **ask) == bad("Invalid channel ID")
         assert as_polonius.post("/typing", stream_id=read_only, **ask) == bad("Invalid channel ID")
 
-    def test_only_who_can_write_to_the_users(
+    def test_direct_message_requires_permission(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         with chat_database.reading() as reader:
@@ -240,7 +240,7 @@ class TestSetTypingStatus:
         )
         assert chat.post("/typing", op="start", to=[cast.reminder.id]) == DONE
 
-    def test_who_has_left_is_named_and_not_told(
+    def test_deactivated_user_is_listed_but_not_notified(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -252,7 +252,9 @@ class TestSetTypingStatus:
             (told,) = reader.execute(select(Event.user_ids).where(EPHEMERAL)).scalars()
         assert told == f"[{cast.hamlet.id},{cast.othello.id}]"
 
-    def test_refuses_what_names_no_place(self, chat: ChatClient, cast: Cast, square: int) -> None:
+    def test_rejects_missing_or_invalid_targets(
+        self, chat: ChatClient, cast: Cast, square: int
+    ) -> None:
         def missing(name: str) -> dict[str, Any]:
             return bad(f"Missing '{name}' argument", var_name=name) | {
                 "code": "REQUEST_VARIABLE_MISSING"
@@ -278,13 +280,13 @@ class TestSetTypingStatus:
         topic = {"op": "start", "type": "channel", "stream_id": square, "topic": "a\x01b"}
         assert chat.post("/typing", **topic) == bad("Invalid character in topic, at position 2!")
 
-    def test_wants_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
         answer = as_nobody.post("/typing", op="start", to=[cast.othello.id])
         assert answer["code"] == "UNAUTHORIZED"
 
 
 class TestSetEditTypingStatus:
-    def test_tells_the_readers_of_a_direct_message(
+    def test_notifies_readers_of_a_direct_message(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast
     ) -> None:
         sent = chat.post("/messages", type="direct", to=[cast.othello.id], content="Hi")["id"]
@@ -304,7 +306,7 @@ class TestSetEditTypingStatus:
             for at, op in enumerate(("start", "stop"))
         ]
 
-    def test_tells_the_readers_of_a_channel_message(
+    def test_notifies_readers_of_a_channel_message(
         self, chat: ChatClient, as_othello: ChatClient, queues: Queues, cast: Cast, square: int
     ) -> None:
         sent = chat.post("/messages", type="channel", to=square, topic="", content="Hi")["id"]
@@ -321,7 +323,7 @@ class TestSetEditTypingStatus:
         }
         assert older.read() == []
 
-    def test_who_cannot_read_a_protected_message_is_not_told(
+    def test_user_without_access_to_protected_history_is_not_notified(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, queues: Queues,
         cast: Cast, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -338,7 +340,7 @@ class TestSetEditTypingStatus:
         assert [event["message_id"] for event in reader.read()] == [sent]
         assert newcomer.read() == []
 
-    def test_only_who_can_edit_the_content(
+    def test_requires_permission_to_edit(
         self, chat: ChatClient, as_cordelia: ChatClient, as_othello: ChatClient, cast: Cast,
         square: int, clock: FrozenClock, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -361,7 +363,9 @@ class TestSetEditTypingStatus:
         chat_database.run(lambda s: s.execute(archived))
         assert chat.post(path, op="start") == bad("Invalid message(s)")
 
-    def test_who_hides_it_is_refused(self, chat: ChatClient, cast: Cast, square: int) -> None:
+    def test_user_who_hides_typing_is_rejected(
+        self, chat: ChatClient, cast: Cast, square: int
+    ) -> None:
         direct = chat.post("/messages", type="direct", to=[cast.othello.id], content="Hi")["id"]
         there = chat.post("/messages", type="channel", to=square, topic="t", content="Hi")["id"]
         chat.patch("/settings", send_private_typing_notifications=False)
@@ -374,14 +378,14 @@ class TestSetEditTypingStatus:
             "User has disabled typing notifications for channel messages"
         )
 
-    def test_wants_an_op(self, chat: ChatClient, cast: Cast) -> None:
+    def test_requires_an_op(self, chat: ChatClient, cast: Cast) -> None:
         sent = chat.post("/messages", type="direct", to=[cast.othello.id], content="Hi")["id"]
         assert chat.post(f"/messages/{sent}/typing")["var_name"] == "op"
         assert chat.post(f"/messages/{sent}/typing", op="x")["msg"] == "Invalid op"
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.post("/messages/1/typing", op="start")["code"] == "UNAUTHORIZED"
 
 
-def test_the_condition_of_the_index_names_every_type_that_ends_soon() -> None:
+def test_index_condition_names_every_short_lived_type() -> None:
     assert EPHEMERAL.text == f"type IN ({', '.join(repr(name) for name in sorted(LASTS))})"

@@ -41,7 +41,7 @@ def _members(database: Database, cast: Cast) -> int:
 
 
 class TestUpdateUserByEmail:
-    def test_does_the_same(
+    def test_works_like_update_user(
         self, as_iago: ChatClient, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         for email, name in (
@@ -58,12 +58,12 @@ class TestUpdateUserByEmail:
 
 
 class TestWho:
-    def test_no_such_user(self, as_iago: ChatClient, cast: Cast) -> None:
+    def test_unknown_user_is_rejected(self, as_iago: ChatClient, cast: Cast) -> None:
         for user_id in (cast.hank.id, cast.notification_bot_id, 999999, 2147483647):
             answer = as_iago.patch(f"/users/{user_id}", full_name="Nobody")
             assert answer == bad("No such user")
 
-    def test_only_administrators_and_owners_of_bots(
+    def test_requires_administrator_or_owner_of_the_bot(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         for member in (cast.prospero, cast.hamlet, cast.polonius, cast.reminder):
@@ -79,7 +79,7 @@ class TestWho:
         assert bot.patch(path_of(cast.reminder), full_name="Yorick") == DONE
         assert user_row(chat_database, cast.reminder.id).full_name == "Yorick"
 
-    def test_owners_of_bots_cannot_give_them_a_role(
+    def test_owner_of_a_bot_cannot_change_its_role(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         assert chat.patch(path_of(cast.reminder), role=200) == bad(
@@ -100,7 +100,7 @@ class TestRole:
         [("othello", 100), ("othello", 200), ("othello", 300), ("othello", 600), ("polonius", 400),
          ("iago", 400), ("reminder", 200)],
     )  # fmt: skip
-    def test_changes_and_the_system_groups_follow(
+    def test_system_groups_follow_the_role(
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database, who: str, role: int
     ) -> None:
         member = getattr(cast, who)
@@ -134,7 +134,7 @@ class TestRole:
              "The owner permission cannot be removed from the only organization owner."),
         ],
     )  # fmt: skip
-    def test_refusals(
+    def test_rejects_invalid_requests(
         self,
         as_nobody: ChatClient,
         cast: Cast,
@@ -152,14 +152,14 @@ class TestRole:
         assert (row.role, row.full_name) == (member.role, member.name)
         assert events_of(chat_database) == []
 
-    def test_one_of_two_owners_may_go(
+    def test_one_of_two_owners_can_be_demoted(
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         as_cordelia.patch(path_of(cast.iago), role=100)
         assert as_cordelia.patch(path_of(cast.cordelia), role=400) == DONE
         assert user_row(chat_database, cast.cordelia.id).role == 400
 
-    def test_neither_bots_nor_the_deactivated_count_as_owners(
+    def test_bots_and_deactivated_users_do_not_count_as_owners(
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         for member in (cast.reminder, cast.ophelia):
@@ -167,7 +167,7 @@ class TestRole:
         assert as_cordelia.patch(path_of(cast.cordelia), role=200)["result"] == "error"
         assert as_cordelia.patch(path_of(cast.ophelia), role=400) == DONE
 
-    def test_owners_who_demote_each_other_leave_one(
+    def test_mutual_demotion_leaves_one_owner(
         self,
         as_cordelia: ChatClient,
         as_iago: ChatClient,
@@ -179,7 +179,7 @@ class TestRole:
             as_cordelia.build("PATCH", path_of(cast.iago), {"role": 400}),
             as_iago.build("PATCH", path_of(cast.cordelia), {"role": 400}),
         )
-        # Whoever came too late is told so, before the unit or in it.
+        # The later request is rejected, before or inside its unit of work.
         assert sorted(answer.status_code for answer in answers) == [200, 400]
         with chat_database.reading() as reader:
             owners = select(func.count(User.id)).where(
@@ -195,10 +195,12 @@ class TestRole:
             ('"400"', "role is not an integer"),
         ],
     )
-    def test_bad_values(self, as_iago: ChatClient, cast: Cast, sent: Any, msg: str) -> None:
+    def test_rejects_invalid_values(
+        self, as_iago: ChatClient, cast: Cast, sent: Any, msg: str
+    ) -> None:
         assert as_iago.patch(path_of(cast.othello), role=sent) == bad(msg)
 
-    def test_what_one_may_see_follows(
+    def test_visibility_follows_the_role(
         self, as_iago: ChatClient, as_othello: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         def prepare(session: Any) -> tuple[int, int, int]:
@@ -225,8 +227,8 @@ class TestRole:
         ] == [("delete", [denmark]), ("create", [denmark]), ("create", [cellar])]
 
 
-class TestWhoIsTold:
-    def test_guests_who_may_know_them_only(
+class TestRecipients:
+    def test_guests_receive_events_of_visible_users_only(
         self, as_cordelia: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         as_cordelia.patch("/realm", can_access_all_users_group=_members(chat_database, cast))
@@ -243,7 +245,9 @@ class TestWhoIsTold:
 
 
 class TestFullName:
-    def test_changes(self, as_iago: ChatClient, cast: Cast, chat_database: Database) -> None:
+    def test_changes_the_name(
+        self, as_iago: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
         assert as_iago.patch(path_of(cast.hamlet), full_name=" Prince Hamlet ") == DONE
         assert user_row(chat_database, cast.hamlet.id).full_name == "Prince Hamlet"
         person = {"user_id": cast.hamlet.id, "full_name": "Prince Hamlet"}
@@ -254,7 +258,7 @@ class TestFullName:
             (cast.iago.id, cast.hamlet.id, {"old": "Hamlet", "new": "Prince Hamlet"})
         ]
 
-    def test_blank_and_the_same_change_nothing(
+    def test_blank_or_identical_name_changes_nothing(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         for name in ("", "  ", "Hamlet", " Hamlet"):
@@ -272,7 +276,9 @@ class TestFullName:
             ("Ada|7", "Invalid format!"),
         ],
     )
-    def test_refusals(self, as_iago: ChatClient, cast: Cast, name: str, msg: str) -> None:
+    def test_rejects_invalid_names(
+        self, as_iago: ChatClient, cast: Cast, name: str, msg: str
+    ) -> None:
         assert as_iago.patch(path_of(cast.hamlet), full_name=name) == bad(msg)
 
     def test_unique_names(
@@ -291,7 +297,7 @@ class TestNewEmail:
         change_user(chat_database, cast.cordelia.id, can_change_user_emails=True)
         return as_cordelia
 
-    def test_changes_at_once(
+    def test_address_changes_immediately(
         self, trusted: ChatClient, as_nobody: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         change_user(chat_database, cast.hamlet.id, email_address_visibility=3)
@@ -302,7 +308,7 @@ class TestNewEmail:
         assert as_nobody.acting_as(cast.hamlet).get("/users/me")["code"] == "UNAUTHORIZED"
         sign_in = as_nobody.post("/dev_fetch_api_key", username=email)
         assert sign_in["user_id"] == cast.hamlet.id
-        # Only those who may see the address are told of it.
+        # Only users who may see the address receive it.
         assert events_of(chat_database) == [
             {
                 "type": "realm_user",
@@ -314,7 +320,7 @@ class TestNewEmail:
         ((actor_id, user_id, facts),) = audited(chat_database, "user_email_changed")
         assert (actor_id, user_id, facts) == (cast.cordelia.id, cast.hamlet.id, {})
 
-    def test_everybody_is_told_of_an_address_everybody_may_see(
+    def test_visible_address_is_sent_to_all_users(
         self, trusted: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         email = "prince@acme.example"
@@ -330,7 +336,7 @@ class TestNewEmail:
         trusted.patch(path_of(cast.hamlet), new_email=email.upper())
         assert user_row(chat_database, cast.hamlet.id).delivery_email == email.upper()
 
-    def test_refusals(
+    def test_rejects_invalid_requests(
         self,
         trusted: ChatClient,
         as_iago: ChatClient,
@@ -356,7 +362,7 @@ class TestNewEmail:
 
 
 class TestProfileData:
-    def test_all_types_at_once(
+    def test_all_types_in_one_request(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         fields = make_fields(chat_database, cast.realm_id)
@@ -386,7 +392,7 @@ class TestProfileData:
             field_id: {"user_id": cast.hamlet.id, "custom_profile_field": value}
             for field_id, value in kept.items()
         }
-        # What stays the same is not told again; null, empty text and an empty list clear.
+        # Unchanged values are not sent. Null, empty text and an empty list clear a value.
         cleared = [
             {"id": fields["Job"], "value": None},
             {"id": fields["Forge"], "value": ""},
@@ -401,11 +407,11 @@ class TestProfileData:
         seen = as_iago.get(path, include_custom_profile_fields=True)["user"]
         assert len(seen["profile_data"]) == len(sent) - 3
 
-    def test_refusals_change_nothing(
+    def test_rejected_request_changes_nothing(
         self, as_iago: ChatClient, as_hank: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         fields = make_fields(chat_database, cast.realm_id)
-        theirs = make_fields(chat_database, cast.globex_id)
+        foreign_fields = make_fields(chat_database, cast.globex_id)
         good = {"id": fields["Job"], "value": "Prince"}
         for name, value, msg in (
             ("Job", "x" * 51, "Job is too long (limit: 50 characters)"),
@@ -424,7 +430,7 @@ class TestProfileData:
             entries = [good, {"id": fields[name], "value": value}]
             answer = as_iago.patch(path_of(cast.hamlet), profile_data=entries, full_name="New")
             assert answer == bad(msg)
-        for field_id in (theirs["Job"], 999999):
+        for field_id in (foreign_fields["Job"], 999999):
             entries = [good, {"id": field_id, "value": None}]
             answer = as_iago.patch(path_of(cast.hamlet), profile_data=entries)
             assert answer == bad(f"Field id {field_id} not found.")
@@ -446,10 +452,12 @@ class TestProfileData:
             ([{"id": 1, "value": ["a"]}], 'profile_data[0]["value"][0] is not an integer'),
         ],
     )
-    def test_bad_shapes(self, as_iago: ChatClient, cast: Cast, sent: Any, msg: str) -> None:
+    def test_rejects_other_shapes(
+        self, as_iago: ChatClient, cast: Cast, sent: Any, msg: str
+    ) -> None:
         assert as_iago.patch(path_of(cast.hamlet), profile_data=sent) == bad(msg)
 
-    def test_a_null_character_is_refused(
+    def test_null_character_is_rejected(
         self, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         fields = make_fields(chat_database, cast.realm_id)

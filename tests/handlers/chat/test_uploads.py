@@ -1,4 +1,4 @@
-"""Operations of the tag uploads, and the files as pages send them."""
+"""Operations of the tag uploads, and files served by the pages."""
 
 import io
 from collections.abc import Callable
@@ -34,20 +34,20 @@ INVALID = bad("Invalid attachment")
 
 @pytest.fixture
 def place(chat: ChatClient, queues: Queues) -> Place:
-    """Hamlet's queue of what he is told of files."""
+    """Hamlet's queue of events about files."""
     return queues.open(chat, event_types=["attachment"])
 
 
 @pytest.fixture
 def browser(chat_app: ChatApp) -> FlaskClient:
-    """A browser of Acme's pages."""
+    """A browser at Acme's pages."""
     install = partial(uploads.install_for, service=chat_app.service)
     return build_pages(documents={}, own=[install]).test_client()
 
 
 @pytest.fixture
 def denmark(chat_database: Database, cast: Cast) -> int:
-    """A private channel of Hamlet's and Othello's."""
+    """A private channel of Hamlet and Othello."""
     return chat_database.run(
         lambda s: make_channel(
             s, cast, "Denmark", subscribers=[cast.hamlet, cast.othello], invite_only=True,
@@ -57,7 +57,7 @@ def denmark(chat_database: Database, cast: Cast) -> int:
 
 
 def upload(client: ChatClient, file: SentFile = WORDS) -> str:
-    """The address of a new file."""
+    """Upload a file and return its URL."""
     answer = client.post(PATH, file=file)
     assert answer["result"] == "success", answer
     return str(answer["url"])
@@ -78,7 +78,7 @@ def listed(client: ChatClient) -> list[dict[str, Any]]:
 
 
 def fetch(browser: FlaskClient, path: str, client: ChatClient | None = None, **more: Any) -> Any:
-    """The answer of the pages, with a member's key if there is one."""
+    """Return the response of the pages, with the member's key if given."""
     member = client.member if client is not None else None
     auth = None if member is None else (member.email, member.key)
     base = "http://acme.example"
@@ -86,11 +86,11 @@ def fetch(browser: FlaskClient, path: str, client: ChatClient | None = None, **m
 
 
 class TestUploadFile:
-    def test_stores_one(
+    def test_stores_a_file(
         self, chat: ChatClient, chat_app: ChatApp, place: Place, queues: Queues,
         as_othello: ChatClient, clock: FrozenClock, cast: Cast,
     ) -> None:  # fmt: skip
-        theirs = queues.open(as_othello)
+        other_queue = queues.open(as_othello)
         answer = chat.post(PATH, file=PNG)
         url = str(answer["url"])
         assert answer == {**DONE, "uri": url, "url": url, "filename": "skull.png"}
@@ -112,12 +112,12 @@ class TestUploadFile:
             "id": event["id"], "type": "attachment", "op": "add", "attachment": record,
             "upload_space_used": len(PNG.content),
         }  # fmt: skip
-        assert theirs.read() == listed(as_othello) == []
+        assert other_queue.read() == listed(as_othello) == []
         stored = chat_app.settings.chat_upload_dir / "files" / realm / handle[:2] / handle
         assert stored.read_bytes() == PNG.content
         assert list((chat_app.settings.chat_upload_dir / "arriving").iterdir()) == []
 
-    def test_names_are_made_fit(self, chat: ChatClient) -> None:
+    def test_names_are_sanitized(self, chat: ChatClient) -> None:
         for sent, name, ending in (
             ("a b (1).txt", "a b (1).txt", "a-b-1-.txt"),
             ("../../etc/passwd", "passwd", "passwd"),
@@ -132,7 +132,7 @@ class TestUploadFile:
             assert answer["url"].rpartition("/")[2][33:] == ending, sent
         assert len(listed(chat)) == 7
 
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_nobody: ChatClient, chat_app: ChatApp
     ) -> None:
         none = bad("You must specify a file to upload")
@@ -150,7 +150,7 @@ class TestUploadFile:
         assert as_nobody.request("POST", PATH, {"file": WORDS}).status_code == 401
 
     @pytest.mark.reaches("REALM_UPLOAD_QUOTA")
-    def test_the_organization_has_a_quota(
+    def test_organization_has_a_quota(
         self, chat: ChatClient, as_othello: ChatClient, chat_app: ChatApp
     ) -> None:
         own = chat_app.settings.chat_upload_quota_mib
@@ -167,7 +167,7 @@ class TestUploadFile:
         assert chat.get("/attachments")["upload_space_used"] == 1 << 20
 
     @pytest.mark.reaches("UPLOAD_STORE_UNAVAILABLE")
-    def test_a_store_that_does_not_answer(
+    def test_unavailable_store_is_reported(
         self, chat: ChatClient, chat_app: ChatApp, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def put(self: object, key: str, path: Path) -> None:
@@ -181,14 +181,14 @@ class TestUploadFile:
         )
         assert listed(chat) == []
 
-    def test_the_field_may_have_any_name(self, chat: ChatClient) -> None:
-        """The reference's Python client calls it like the file."""
+    def test_field_may_have_any_name(self, chat: ChatClient) -> None:
+        """Zulip's Python client names the field after the file."""
         answer = chat.post(PATH, **{"/tmp/words.txt": WORDS})
         assert answer["filename"] == "words.txt"
 
 
 class TestGetTemporaryUrl:
-    def test_slow_downloads_of_one_leave_places_for_others(
+    def test_slow_downloads_of_one_user_leave_slots_for_others(
         self, chat: ChatClient, as_othello: ChatClient, browser: FlaskClient, denmark: int
     ) -> None:
         url = upload(chat)
@@ -206,7 +206,7 @@ class TestGetTemporaryUrl:
             answer.close()
         assert fetch(browser, path).status_code == 200
 
-    def test_leads_a_browser_to_the_file(
+    def test_redirects_the_browser_to_the_file(
         self, chat: ChatClient, as_nobody: ChatClient, browser: FlaskClient, clock: FrozenClock
     ) -> None:
         url = upload(chat, PNG)
@@ -222,12 +222,12 @@ class TestGetTemporaryUrl:
         assert fetch(browser, answer["url"]).status_code == 404
         assert as_nobody.request("GET", url).status_code == 401
 
-    def test_for_whom_a_message_shows_it(
+    def test_message_grants_access_to_its_readers(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient,
         as_polonius: ChatClient, chat_database: Database, cast: Cast, denmark: int,
         browser: FlaskClient, place: Place,
     ) -> None:  # fmt: skip
-        """Its readers, from its sending to its deletion; nobody else, whatever their role."""
+        """From its sending to its deletion, and to no other user, whatever their role."""
         url = upload(chat)
         hidden = as_othello.request("GET", url)
         assert (hidden.status_code, hidden.json()) == (404, ABSENT)
@@ -238,25 +238,25 @@ class TestGetTemporaryUrl:
         for stranger in (as_iago, as_polonius):
             assert stranger.get(url) == ABSENT
             assert fetch(browser, url, stranger).status_code == 404
-        # Who comes later does not read what was said before.
+        # A later subscriber does not read earlier messages.
         chat_database.run(lambda s: subscribe(s, denmark, cast.iago))
         assert as_iago.get(url) == ABSENT
         assert [event["op"] for event in place.read()] == ["add", "update"]
         [record] = listed(chat)
         assert [message["id"] for message in record["messages"]] == [shown]
-        # Nobody opens others' files by naming them; who may get them shows them to others.
+        # Naming a file of another user grants no access. A user with access can share it.
         said = as_iago.post("/messages", type="direct", to=[cast.polonius.id], content=url)
         assert said["result"] == "success"
         assert as_polonius.get(url) == as_iago.get(url) == ABSENT
         as_othello.post("/messages", type="direct", to=[cast.polonius.id], content=f"[f]({url})")
         assert as_polonius.get(url)["result"] == "success"
         assert chat.delete(f"/messages/{shown}") == DONE
-        assert fetch(browser, link).status_code == 200, "the direct message still shows it"
+        assert fetch(browser, link).status_code == 200, "the direct message still contains it"
 
     def test_access_ends(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, browser: FlaskClient
     ) -> None:
-        """With the message, with its link, with the channel."""
+        """With the message, with its link, or with the channel."""
         url = upload(chat)
         for end in ("delete", "edit", "leave"):
             shown = say(chat, denmark, f"[f]({url})")
@@ -272,7 +272,7 @@ class TestGetTemporaryUrl:
                 as_othello.delete("/users/me/subscriptions", subscriptions=["Denmark"])
             assert as_othello.get(url) == ABSENT
             assert fetch(browser, link).status_code == 404
-            assert chat.get(url)["result"] == "success", "its owner may always"
+            assert chat.get(url)["result"] == "success", "its owner always has access"
 
     def test_hidden_equals_absent(
         self, chat: ChatClient, as_othello: ChatClient, as_hank: ChatClient
@@ -293,31 +293,31 @@ class TestGetTemporaryUrl:
 
 
 class TestListAttachments:
-    def test_one_s_own_alone(
+    def test_lists_only_own_items(
         self, chat: ChatClient, as_polonius: ChatClient, as_reminder: ChatClient,
         as_nobody: ChatClient, cast: Cast,
     ) -> None:  # fmt: skip
-        """Guests and bots have some too. A message that the owner does not have is not named."""
+        """Guests and bots have files, too. Messages that the owner cannot read are omitted."""
         for client in (chat, as_polonius, as_reminder):
             url = upload(client)
             assert [f"/user_uploads/{each['path_id']}" for each in listed(client)] == [url]
         sent = chat.post("/messages", type="direct", to=[cast.polonius.id], content=upload(chat))
         newest = listed(chat)[-1]
-        assert newest["messages"] == [], "a bare path is no link"
+        assert newest["messages"] == [], "a bare path is not a link"
         assert sent["result"] == "success"
         url = f"/user_uploads/{newest['path_id']}"
         content = f"[f]({url}) and [again]({url})"
         both = {"type": "direct", "to": [cast.polonius.id], "content": content}
         first = chat.post("/messages", **both)["id"]
-        theirs = {**both, "to": [cast.iago.id]}
-        assert as_polonius.post("/messages", **theirs)["result"] == "success"
+        to_iago = {**both, "to": [cast.iago.id]}
+        assert as_polonius.post("/messages", **to_iago)["result"] == "success"
         assert [each["id"] for each in listed(chat)[-1]["messages"]] == [first]
         assert chat.get("/attachments")["upload_space_used"] == 4 * len(WORDS.content)
         assert as_nobody.request("GET", "/attachments").status_code == 401
 
 
 class TestDeleteAttachment:
-    def test_one_s_own(
+    def test_deletes_only_own_files(
         self, chat: ChatClient, as_othello: ChatClient, as_nobody: ChatClient, place: Place,
         denmark: int, browser: FlaskClient,
     ) -> None:  # fmt: skip
@@ -354,7 +354,7 @@ class TestServing:
             ("a", "image/png, text/html", None),
         ],
     )
-    def test_nothing_in_a_file_runs(
+    def test_content_of_a_file_never_runs(
         self, chat: ChatClient, browser: FlaskClient, name: str, sent_type: str,
         shown_type: str | None,
     ) -> None:  # fmt: skip
@@ -369,7 +369,7 @@ class TestServing:
         assert policy.endswith("sandbox")
         assert answer.headers["Cache-Control"] == "private, no-cache"
 
-    def test_in_parts(self, chat: ChatClient, browser: FlaskClient) -> None:
+    def test_ranges(self, chat: ChatClient, browser: FlaskClient) -> None:
         url, size = upload(chat, PNG), len(PNG.content)
         get: Callable[..., Any] = partial(fetch, browser, url, chat)
         part = get(headers={"Range": "bytes=8-15"})
@@ -400,7 +400,7 @@ class TestServing:
         )
         assert (head.status_code, head.headers["Content-Length"]) == (200, str(size))
 
-    def test_not_with_another_secret(
+    def test_link_of_another_secret_is_rejected(
         self, chat: ChatClient, browser: FlaskClient, chat_app: ChatApp
     ) -> None:
         url = upload(chat)
@@ -411,7 +411,7 @@ class TestServing:
 
 
 class TestThumbnails:
-    def test_a_message_shows_a_preview(
+    def test_message_shows_a_preview(
         self, chat: ChatClient, as_othello: ChatClient, as_iago: ChatClient, denmark: int,
         browser: FlaskClient,
     ) -> None:  # fmt: skip
@@ -436,11 +436,11 @@ class TestThumbnails:
         assert fetch(browser, thumbnail).status_code == 403
         assert fetch(browser, thumbnail.replace("840x", "841x"), as_othello).status_code == 404
 
-    def test_what_has_none(
+    def test_files_without_thumbnail(
         self, chat: ChatClient, as_othello: ChatClient, denmark: int, browser: FlaskClient,
         chat_app: ChatApp,
     ) -> None:  # fmt: skip
-        """It is stored and linked to all the same, and no more memory is taken for it."""
+        """The file is stored and linked anyway, without using more memory for it."""
         for name, content in (
             ("bomb.png", black_png(10_000, 10_000)),
             ("drawing.svg", SCRIPT),

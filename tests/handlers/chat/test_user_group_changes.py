@@ -1,4 +1,4 @@
-"""Operations of the tag user_groups that change groups, or ask who is in them."""
+"""Operations of the tag user_groups that change groups or return members."""
 
 from typing import Any
 
@@ -37,8 +37,8 @@ def group_of(client: ChatClient, group_id: int) -> dict[str, Any]:
     return next(group for group in groups if group["id"] == group_id)
 
 
-def told(place: Place) -> list[dict[str, Any]]:
-    """The events without their ids; messages left out."""
+def group_events(place: Place) -> list[dict[str, Any]]:
+    """Return the events without their ids, and without messages."""
     events = [event for event in place.read() if event["type"] != "message"]
     return [{key: value for key, value in event.items() if key != "id"} for event in events]
 
@@ -49,8 +49,8 @@ def notices(database: Database, cast: Cast) -> list[str]:
         return list(reader.execute(found.order_by(Message.id)).scalars())
 
 
-def audited(database: Database, group_id: int) -> list[tuple[str, int, Any]]:
-    """Kind, actor and facts of each change of the group but its creation."""
+def audit_entries(database: Database, group_id: int) -> list[tuple[str, int, Any]]:
+    """Return kind, actor and facts of each change of the group except its creation."""
     with database.reading() as reader:
         rows = reader.execute(
             select(AuditLog.__table__)
@@ -62,26 +62,28 @@ def audited(database: Database, group_id: int) -> list[tuple[str, int, Any]]:
 
 @pytest.fixture
 def group(chat: ChatClient, cast: Cast) -> int:
-    """The players, whom Hamlet alone may change; he and Othello are in it."""
+    """The players, a group of Hamlet and Othello that only Hamlet may change."""
     return make(chat, members=[cast.hamlet.id, cast.othello.id])
 
 
 @pytest.fixture
 def place(as_othello: ChatClient, queues: Queues) -> Place:
-    """A queue of Othello's, by a client that knows deactivated groups."""
+    """Othello's queue, of a client that supports deactivated groups."""
     return queues.open(as_othello, capabilities=frozenset(["include_deactivated_groups"]))
 
 
 @pytest.fixture
 def older(as_othello: ChatClient, queues: Queues) -> Place:
-    """A queue of Othello's, by a client that does not."""
+    """Othello's queue, of a client that does not."""
     return queues.open(as_othello)
 
 
-def refuse_everybody_else(
+def reject_all_others(
     group: int, method: str, tail: str, form: dict[str, Any], cast: Cast, client: ChatClient
 ) -> None:
-    """Nobody, strangers, guests, and members without a permission of the group."""
+    """Check that missing credentials, outsiders, guests and members without permission are
+    rejected.
+    """
     path = f"/user_groups/{group}{tail}"
     assert client.acting_as(None).request(method, path, form).status_code == 401
     assert client.acting_as(cast.hank).call(method, path, form) == UNKNOWN
@@ -97,7 +99,7 @@ def refuse_everybody_else(
 
 
 class TestUpdateUserGroup:
-    def test_changes_what_is_given(
+    def test_changes_given_values(
         self, chat: ChatClient, as_cordelia: ChatClient, group: int, cast: Cast, place: Place,
         older: Place, chat_database: Database,
     ) -> None:  # fmt: skip
@@ -117,24 +119,24 @@ class TestUpdateUserGroup:
         assert group_of(chat, group) == before | told_all | settings
         change = {"type": "user_group", "op": "update", "group_id": group}
         news = [{**change, "data": told_all}, {**change, "data": settings}]
-        assert told(place) == told(older) == news
+        assert group_events(place) == group_events(older) == news
         changed = [
             ("name", "players", "Tragedians", cast.hamlet.id),
             ("description", "", "Of the city", cast.hamlet.id),
             ("can_join_group", system["role:nobody"], system["role:members"], cast.cordelia.id),
             ("can_manage_group", only(cast.hamlet), both, cast.cordelia.id),
         ]
-        assert audited(chat_database, group) == [
+        assert audit_entries(chat_database, group) == [
             ("user_group_changed", actor, {"property": name, "old": old, "new": new})
             for name, old, new, actor in changed
         ]
         assert chat.acting_as(cast.othello).patch(path, name="TRAGEDIANS") == DONE
-        assert told(place) == [{**change, "data": {"name": "TRAGEDIANS"}}]
+        assert group_events(place) == [{**change, "data": {"name": "TRAGEDIANS"}}]
         same = {"name": "TRAGEDIANS", "deactivated": True, "description": "Of the city"}
         assert chat.patch(path, **same) == DONE
-        assert told(place) == []
+        assert group_events(place) == []
 
-    def test_leaves_no_group_of_a_replaced_value(
+    def test_replaced_value_leaves_no_group(
         self, chat: ChatClient, group: int, cast: Cast, chat_database: Database
     ) -> None:
         def count() -> int:
@@ -149,9 +151,11 @@ class TestUpdateUserGroup:
         assert count() == before + 1
 
     @pytest.mark.reaches("EXPECTATION_MISMATCH")
-    def test_what_is_refused(self, chat: ChatClient, group: int, cast: Cast, place: Place) -> None:
+    def test_rejects_invalid_requests(
+        self, chat: ChatClient, group: int, cast: Cast, place: Place
+    ) -> None:
         make(chat, "Crew")
-        told(place)
+        group_events(place)
         before, path = group_of(chat, group), f"/user_groups/{group}"
         everyone = ids_of(chat)["role:everyone"]
         for form, answer in (
@@ -178,50 +182,50 @@ class TestUpdateUserGroup:
         ):
             assert chat.patch(path, **form) == answer
         assert group_of(chat, group) == before
-        assert told(place) == []
-        refuse_everybody_else(group, "PATCH", "", {"name": "other"}, cast, chat)
+        assert group_events(place) == []
+        reject_all_others(group, "PATCH", "", {"name": "other"}, cast, chat)
 
-    def test_reactivates(
+    def test_reactivates_a_group(
         self, chat: ChatClient, as_polonius: ChatClient, group: int, cast: Cast, place: Place,
         older: Place, queues: Queues, chat_database: Database,
     ) -> None:  # fmt: skip
-        """And a deactivated group is changed, of which older clients hear nothing."""
+        """A deactivated group can be changed, without events for older clients."""
         path = f"/user_groups/{group}"
         assert chat.post(f"{path}/deactivate") == DONE
-        told(place), told(older)
+        group_events(place), group_events(older)
         change = {"type": "user_group", "op": "update", "group_id": group}
         assert chat.patch(path, name="choir") == DONE
-        assert told(place) == [{**change, "data": {"name": "choir"}}]
-        assert told(older) == []
+        assert group_events(place) == [{**change, "data": {"name": "choir"}}]
+        assert group_events(older) == []
         assert chat.patch(path, deactivated=False, description="Again") == DONE
         again = {"description": "Again", "deactivated": False}
-        assert told(place) == [{**change, "data": again}]
+        assert group_events(place) == [{**change, "data": again}]
         present = group_of(chat, group)
         assert (present["deactivated"], present["members"]) == (
             False, sorted([cast.hamlet.id, cast.othello.id]),
         )  # fmt: skip
-        assert told(older) == [{"type": "user_group", "op": "add", "group": present}]
-        kinds = [kind for kind, _, _ in audited(chat_database, group)]
+        assert group_events(older) == [{"type": "user_group", "op": "add", "group": present}]
+        kinds = [kind for kind, _, _ in audit_entries(chat_database, group)]
         assert kinds[-2:] == ["user_group_changed", "user_group_reactivated"]
         assert chat.patch(path, deactivated=False) == DONE
-        assert told(place) == []
+        assert group_events(place) == []
 
 
 class TestDeactivateUserGroup:
-    def test_ends_a_group(
+    def test_deactivates_a_group(
         self, chat: ChatClient, group: int, cast: Cast, place: Place, older: Place,
         chat_database: Database,
     ) -> None:  # fmt: skip
         before = group_of(chat, group)
         path = f"/user_groups/{group}/deactivate"
-        refuse_everybody_else(group, "POST", "/deactivate", {}, cast, chat)
+        reject_all_others(group, "POST", "/deactivate", {}, cast, chat)
         assert chat.post(path) == DONE
         event = {"type": "user_group", "op": "update", "group_id": group}
-        assert told(place) == [{**event, "data": {"deactivated": True}}]
-        assert told(older) == [{"type": "user_group", "op": "remove", "group_id": group}]
+        assert group_events(place) == [{**event, "data": {"deactivated": True}}]
+        assert group_events(older) == [{"type": "user_group", "op": "remove", "group_id": group}]
         assert group_of(chat, group) == before | {"deactivated": True}
         assert "players" not in ids_of(chat)
-        assert audited(chat_database, group) == [
+        assert audit_entries(chat_database, group) == [
             ("user_group_deactivated", cast.hamlet.id, {}),
         ]  # fmt: skip
         gone = bad("User group is deactivated.")
@@ -229,10 +233,10 @@ class TestDeactivateUserGroup:
         assert chat.post(
             "/user_groups/create", name="x", description="", members=[], can_join_group=group
         ) == gone  # fmt: skip
-        assert told(place) == []
+        assert group_events(place) == []
 
     @pytest.mark.reaches("CANNOT_DEACTIVATE_GROUP_IN_USE")
-    def test_nothing_may_depend_on_it(
+    def test_group_in_use_is_rejected(
         self, chat: ChatClient, as_cordelia: ChatClient, group: int, cast: Cast, place: Place,
         chat_database: Database,
     ) -> None:  # fmt: skip
@@ -250,7 +254,7 @@ class TestDeactivateUserGroup:
             ]
         )  # fmt: skip
         as_cordelia.patch("/realm", can_create_groups=mixed)
-        told(place)
+        group_events(place)
         objections = [
             {"type": "subgroup", "supergroup_ids": [outer]},
             {"type": "channel", "settings": ["can_send_message_group"]},
@@ -269,7 +273,7 @@ class TestDeactivateUserGroup:
         assert chat.post(path) == {**refusal, "objections": objections}
         objections[1]["channel_id"] = hidden
         assert as_cordelia.post(path) == {**refusal, "objections": objections}
-        assert told(place) == []
+        assert group_events(place) == []
         for other in (outer, user):
             assert chat.post(f"/user_groups/{other}/deactivate") == DONE
         as_cordelia.patch("/realm", can_create_groups=ids_of(chat)["role:members"])
@@ -291,7 +295,7 @@ class TestUpdateUserGroupMembers:
         assert chat.post(path, **form) == DONE
         old = sorted([cast.hamlet.id, cast.othello.id])
         about = {"type": "user_group", "group_id": group}
-        assert told(place) == [
+        assert group_events(place) == [
             {**about, "op": "add_members", "user_ids": new},
             {**about, "op": "remove_members", "user_ids": old},
             {**about, "op": "add_subgroups", "direct_subgroup_ids": [system["role:owners"]]},
@@ -301,9 +305,9 @@ class TestUpdateUserGroupMembers:
         assert present["direct_subgroup_ids"] == [system["role:owners"]]
         assert chat.post(path, delete_subgroups=[system["role:owners"]]) == DONE
         gone = {**about, "op": "remove_subgroups", "direct_subgroup_ids": [system["role:owners"]]}
-        assert told(place) == [gone]
+        assert group_events(place) == [gone]
         by = cast.hamlet.id
-        assert audited(chat_database, group) == [
+        assert audit_entries(chat_database, group) == [
             ("user_group_members_added", by, {"user_ids": new}),
             ("user_group_members_removed", by, {"user_ids": old}),
             ("user_group_subgroups_added", by, {"subgroup_ids": [system["role:owners"]]}),
@@ -314,7 +318,7 @@ class TestUpdateUserGroupMembers:
             f"{who} added you to the group @_*players*.",
             f"{who} added you to the group @_*players*.",
             f"{who} removed you from the group @_*players*.",
-        ], "neither the bot nor Hamlet himself is written to"
+        ], "the bot and Hamlet receive no message"
 
     def test_joining_and_leaving(
         self, chat: ChatClient, as_othello: ChatClient, as_cordelia: ChatClient, cast: Cast,
@@ -339,13 +343,15 @@ class TestUpdateUserGroupMembers:
             assert chat.patch(f"/user_groups/{group}", **change) == DONE
             assert as_othello.post(path, **form) == DONE
         assert as_cordelia.post(path, add=[cast.iago.id, cast.cordelia.id]) == DONE
-        mine = {"can_manage_all_groups": only(cast.iago)}
-        assert as_cordelia.patch("/realm", **mine)["result"] == "success"
+        only_iago = {"can_manage_all_groups": only(cast.iago)}
+        assert as_cordelia.patch("/realm", **only_iago)["result"] == "success"
         assert as_cordelia.post(path, delete=[cast.iago.id]) == FORBIDDEN
         assert chat.acting_as(cast.iago).post(path, delete=[cast.cordelia.id]) == DONE
         assert group_of(chat, group)["members"] == [cast.iago.id]
 
-    def test_what_is_refused(self, chat: ChatClient, group: int, cast: Cast, place: Place) -> None:
+    def test_rejects_invalid_requests(
+        self, chat: ChatClient, group: int, cast: Cast, place: Place
+    ) -> None:
         before, path = group_of(chat, group), f"/user_groups/{group}/members"
         nothing = 'Nothing to do. Specify at least one of "add", "delete", "add_subgroups" or'
         for form, msg in (
@@ -363,17 +369,17 @@ class TestUpdateUserGroupMembers:
         ):
             assert chat.post(path, **form) == bad(msg)
         assert group_of(chat, group) == before
-        assert told(place) == []
-        refuse_everybody_else(group, "POST", "/members", {"add": [cast.iago.id]}, cast, chat)
+        assert group_events(place) == []
+        reject_all_others(group, "POST", "/members", {"add": [cast.iago.id]}, cast, chat)
 
-    def test_a_deactivated_group_stays_as_it_is(
+    def test_deactivated_group_is_rejected(
         self, chat: ChatClient, group: int, cast: Cast, place: Place
     ) -> None:
         path = f"/user_groups/{group}"
         inner = make(chat, "inner")
         assert chat.post(f"{path}/deactivate") == DONE
         before = group_of(chat, group)
-        told(place)
+        group_events(place)
         for form in (
             {"add": [cast.iago.id]},
             {"delete": [cast.hamlet.id]},
@@ -383,39 +389,41 @@ class TestUpdateUserGroupMembers:
             assert chat.post(f"{path}/members", **form) == bad("User group is deactivated.")
         assert chat.post(f"{path}/subgroups", add=[inner]) == bad("User group is deactivated.")
         assert group_of(chat, group) == before
-        assert told(place) == []
+        assert group_events(place) == []
 
 
 class TestUpdateUserGroupSubgroups:
-    def test_adds_and_removes(self, chat: ChatClient, group: int, cast: Cast, place: Place) -> None:
+    def test_adds_and_removes_subgroups(
+        self, chat: ChatClient, group: int, cast: Cast, place: Place
+    ) -> None:
         inner, other = make(chat, "inner"), make(chat, "other")
-        told(place)
+        group_events(place)
         path = f"/user_groups/{group}/subgroups"
         assert chat.post(path, add=[other, inner, inner]) == DONE
         assert chat.post(path, delete=[inner]) == DONE
         about = {"type": "user_group", "group_id": group}
-        assert told(place) == [
+        assert group_events(place) == [
             {**about, "op": "add_subgroups", "direct_subgroup_ids": [inner, other]},
             {**about, "op": "remove_subgroups", "direct_subgroup_ids": [inner]},
         ]
         assert group_of(chat, group)["direct_subgroup_ids"] == [other]
 
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_othello: ChatClient, as_hank: ChatClient, group: int,
         cast: Cast, place: Place,
     ) -> None:  # fmt: skip
         inner, gone = make(chat, "inner"), make(chat, "gone")
         deep = make(chat, "deep", subgroups=[inner])
         chat.post(f"/user_groups/{gone}/deactivate")
-        theirs = ids_of(as_hank)["role:members"]
+        foreign_group = ids_of(as_hank)["role:members"]
         path = f"/user_groups/{inner}/subgroups"
         assert chat.post(f"/user_groups/{group}/subgroups", add=[deep]) == DONE
-        told(place)
+        group_events(place)
         circle = f"User group {inner} is already a subgroup of one of the passed subgroups."
         for form, msg in (
             ({}, 'Nothing to do. Specify at least one of "add" or "delete".'),
             ({"add": [999999]}, "Invalid user group ID: 999999"),
-            ({"add": [theirs]}, f"Invalid user group ID: {theirs}"),
+            ({"add": [foreign_group]}, f"Invalid user group ID: {foreign_group}"),
             ({"add": [gone]}, "User group is deactivated."),
             ({"add": [inner]}, circle),
             ({"add": [deep]}, circle),
@@ -425,17 +433,17 @@ class TestUpdateUserGroupSubgroups:
             assert chat.post(path, **form) == bad(msg)
         again = chat.post(f"/user_groups/{group}/subgroups", add=[deep])
         assert again == bad(f"User group {deep} is already a subgroup of this group.")
-        assert told(place) == []
+        assert group_events(place) == []
         change = {"can_add_members_group": {"new": only(cast.othello)}}
         assert chat.patch(f"/user_groups/{inner}", **change) == DONE
         system = ids_of(chat)["role:owners"]
         assert as_othello.post(path, add=[system]) == DONE
         assert as_othello.post(path, delete=[system]) == FORBIDDEN
-        refuse_everybody_else(group, "POST", "/subgroups", {"add": [inner]}, cast, chat)
+        reject_all_others(group, "POST", "/subgroups", {"add": [inner]}, cast, chat)
 
 
 class TestListUserGroupMembers:
-    def test_direct_ones_and_all(
+    def test_lists_direct_and_all_members(
         self, chat: ChatClient, as_polonius: ChatClient, as_hank: ChatClient,
         as_nobody: ChatClient, group: int, cast: Cast,
     ) -> None:  # fmt: skip
@@ -457,7 +465,7 @@ class TestListUserGroupMembers:
 
 
 class TestGetUserGroupMembership:
-    def test_of_users(
+    def test_returns_membership_of_users(
         self, chat: ChatClient, as_polonius: ChatClient, as_hank: ChatClient,
         as_nobody: ChatClient, group: int, cast: Cast,
     ) -> None:  # fmt: skip
@@ -482,7 +490,7 @@ class TestGetUserGroupMembership:
 
 
 class TestListUserGroupSubgroups:
-    def test_direct_ones_and_all(
+    def test_lists_direct_and_all_subgroups(
         self, chat: ChatClient, as_polonius: ChatClient, as_hank: ChatClient,
         as_nobody: ChatClient, group: int,
     ) -> None:  # fmt: skip

@@ -23,7 +23,7 @@ SYSTEM = [
 
 
 class TestListUserGroups:
-    def test_a_restricted_guest_reads_only_whom_they_may_know(
+    def test_restricted_guest_sees_known_users_only(
         self, chat: ChatClient, as_polonius: ChatClient, chat_database: Database, cast: Cast
     ) -> None:
         members = [cast.othello.id, cast.polonius.id, cast.reminder.id]
@@ -41,7 +41,7 @@ class TestListUserGroups:
         assert groups[-1]["can_join_group"]["direct_members"] == sorted(known)
         assert groups[-1]["can_manage_group"]["direct_members"] == []
 
-    def test_lists_the_system_groups_with_their_direct_members(
+    def test_lists_the_system_groups_with_direct_members(
         self, as_polonius: ChatClient, cast: Cast
     ) -> None:
         groups = as_polonius.get("/user_groups")["user_groups"]
@@ -82,7 +82,7 @@ class TestListUserGroups:
             "can_remove_members_group": nobody,
         }
 
-    def test_leaves_deactivated_groups_out_unless_asked(
+    def test_omits_deactivated_groups_unless_requested(
         self, chat: ChatClient, chat_database: Database
     ) -> None:
         made = chat.post("/user_groups/create", name="players", description="", members=[])
@@ -97,19 +97,17 @@ class TestListUserGroups:
         groups = chat.get("/user_groups", include_deactivated_groups=True)["user_groups"]
         assert groups[-1]["deactivated"] is True
 
-    def test_shows_nothing_of_another_organization(
-        self, chat: ChatClient, as_hank: ChatClient
-    ) -> None:
+    def test_hides_other_organizations(self, chat: ChatClient, as_hank: ChatClient) -> None:
         chat.post("/user_groups/create", name="players", description="", members=[])
         assert list(ids_of(as_hank)) == SYSTEM
         assert not set(ids_of(as_hank).values()) & set(ids_of(chat).values())
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/user_groups").status_code == 401
 
 
 class TestCreateUserGroup:
-    def test_makes_a_group_its_maker_manages(
+    def test_creates_a_group_that_its_creator_manages(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         system = ids_of(chat)
@@ -148,7 +146,7 @@ class TestCreateUserGroup:
         assert (event.type, event.audience, event.user_ids) == ("user_group", "realm", None)
         assert (audit.actor_id, audit.group_id) == (cast.hamlet.id, made["group_id"])
 
-    def test_takes_group_setting_values_of_every_kind(self, chat: ChatClient, cast: Cast) -> None:
+    def test_accepts_group_setting_values_of_every_kind(self, chat: ChatClient, cast: Cast) -> None:
         system = ids_of(chat)
         nested = {
             "direct_members": [cast.othello.id, cast.hamlet.id],
@@ -173,7 +171,7 @@ class TestCreateUserGroup:
         assert group["can_mention_group"] == system["role:owners"]
         assert group["can_leave_group"] == system["role:nobody"]
 
-    def test_takes_repeated_keys(self, chat: ChatClient, cast: Cast) -> None:
+    def test_accepts_repeated_keys(self, chat: ChatClient, cast: Cast) -> None:
         members = Repeated((str(cast.hamlet.id), str(cast.othello.id)))
         chat.post("/user_groups/create", name="players", description="", members=members)
         group = chat.get("/user_groups")["user_groups"][-1]
@@ -192,13 +190,11 @@ class TestCreateUserGroup:
             ("channel:kings", "User group name cannot start with 'channel:'."),
         ],
     )
-    def test_refuses_names_no_group_may_have(
-        self, chat: ChatClient, name: str, problem: str
-    ) -> None:
+    def test_rejects_invalid_names(self, chat: ChatClient, name: str, problem: str) -> None:
         form = {"name": name, "description": "", "members": []}
         assert chat.post("/user_groups/create", **form) == bad(problem)
 
-    def test_takes_a_name_of_100_characters_once(self, chat: ChatClient) -> None:
+    def test_rejects_a_duplicate_name_of_100_characters(self, chat: ChatClient) -> None:
         form = {"description": "", "members": []}
         assert chat.post("/user_groups/create", name="ß" * 100, **form)["result"] == "success"
         again = chat.post("/user_groups/create", name="ß" * 100, **form)
@@ -207,7 +203,7 @@ class TestCreateUserGroup:
         again = chat.post("/user_groups/create", name="PLAYERS", **form)
         assert again == bad("User group 'PLAYERS' already exists.")
 
-    def test_limits_the_description(self, chat: ChatClient) -> None:
+    def test_description_length_is_limited(self, chat: ChatClient) -> None:
         form = {"name": "players", "members": []}
         assert chat.post("/user_groups/create", description="x" * 1025, **form) == bad(
             "description is too long (limit: 1024 characters)"
@@ -215,10 +211,10 @@ class TestCreateUserGroup:
         answer = chat.post("/user_groups/create", description="x" * 1024, **form)
         assert answer["result"] == "success"
 
-    def test_refuses_members_and_groups_that_are_not_here(
+    def test_rejects_unknown_members_and_groups(
         self, chat: ChatClient, as_hank: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
-        theirs = ids_of(as_hank)["role:members"]
+        foreign_group = ids_of(as_hank)["role:members"]
         form = {"name": "players", "description": ""}
         with chat_database.reading() as connection:
             system_bots = select(User.id).where(User.is_system_bot)
@@ -233,13 +229,13 @@ class TestCreateUserGroup:
                 **form,
             )
             assert answer == bad(f"Invalid user ID: {user_id}")
-        for group_id in (theirs, 999):
+        for group_id in (foreign_group, 999):
             answer = chat.post("/user_groups/create", members=[], subgroups=[group_id], **form)
             assert answer == bad("Invalid user group")
             answer = chat.post("/user_groups/create", members=[], can_manage_group=group_id, **form)
             assert answer == bad("Invalid user group")
 
-    def test_refuses_system_groups_a_setting_does_not_take(self, chat: ChatClient) -> None:
+    def test_rejects_system_groups_that_a_setting_does_not_accept(self, chat: ChatClient) -> None:
         answer = chat.post(
             "/user_groups/create",
             name="players",
@@ -249,7 +245,7 @@ class TestCreateUserGroup:
         )
         assert answer == bad("'can_manage_group' setting cannot be set to 'role:everyone' group.")
 
-    def test_is_for_those_the_organization_lets(
+    def test_requires_permission(
         self, chat: ChatClient, as_polonius: ChatClient, as_cordelia: ChatClient, cast: Cast
     ) -> None:
         form = {"name": "players", "description": "", "members": []}
@@ -261,7 +257,7 @@ class TestCreateUserGroup:
         othello = chat.acting_as(cast.othello)
         assert othello.post("/user_groups/create", **form)["result"] == "success"
 
-    def test_wants_what_it_needs_in_alphabetical_order(self, chat: ChatClient) -> None:
+    def test_missing_parameters_are_reported_in_alphabetical_order(self, chat: ChatClient) -> None:
         for name, form in (
             ("description", {}),
             ("members", {"description": ""}),
@@ -271,5 +267,5 @@ class TestCreateUserGroup:
                 f"Missing '{name}' argument", "REQUEST_VARIABLE_MISSING", var_name=name
             )
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", "/user_groups/create").status_code == 401

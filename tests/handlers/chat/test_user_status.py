@@ -1,4 +1,4 @@
-"""Operations of the tag users that are about a user's status."""
+"""Operations of the tag users for a user's status."""
 
 from typing import Any
 
@@ -21,52 +21,54 @@ def status_of(status: dict[str, Any]) -> dict[str, Any]:
 
 
 class TestGetUserStatus:
-    def test_shows_text_and_emoji(
+    def test_returns_text_and_emoji(
         self, chat: ChatClient, as_othello: ChatClient, cast: Cast
     ) -> None:
         chat.post("/users/me/status", status_text="on vacation", **CAR)
         answer = as_othello.get(f"/users/{cast.hamlet.id}/status")
         assert answer == status_of({"status_text": "on vacation", **CAR})
 
-    def test_is_empty_without_a_status(self, chat: ChatClient, cast: Cast) -> None:
+    def test_empty_without_a_status(self, chat: ChatClient, cast: Cast) -> None:
         assert chat.get(f"/users/{cast.othello.id}/status") == status_of({})
 
-    def test_names_parameters_without_a_meaning(self, chat: ChatClient, cast: Cast) -> None:
+    def test_reports_unknown_parameters(self, chat: ChatClient, cast: Cast) -> None:
         answer = chat.get(f"/users/{cast.othello.id}/status", colour="red")
         assert answer == {**status_of({}), "ignored_parameters_unsupported": ["colour"]}
 
-    def test_shows_away_only_when_true(self, chat: ChatClient, cast: Cast) -> None:
+    def test_away_is_returned_only_if_true(self, chat: ChatClient, cast: Cast) -> None:
         path = f"/users/{cast.hamlet.id}/status"
         chat.post("/users/me/status", away=True)
         assert chat.get(path) == status_of({"away": True})
         chat.post("/users/me/status", away=False)
         assert chat.get(path) == status_of({})
 
-    def test_of_nobody_and_of_another_organization(self, chat: ChatClient, cast: Cast) -> None:
+    def test_unknown_user_and_other_organization_are_rejected(
+        self, chat: ChatClient, cast: Cast
+    ) -> None:
         for user_id in (2_147_483_647, cast.hank.id, 0):
             assert chat.get(f"/users/{user_id}/status") == bad("No such user")
 
-    def test_of_a_bot(self, chat: ChatClient, cast: Cast) -> None:
+    def test_bot_is_rejected(self, chat: ChatClient, cast: Cast) -> None:
         for user_id in (cast.reminder.id, cast.notification_bot_id):
             assert chat.get(f"/users/{user_id}/status") == bad("No such user")
 
-    def test_of_one_who_left(self, chat: ChatClient, cast: Cast) -> None:
+    def test_deactivated_user_is_rejected(self, chat: ChatClient, cast: Cast) -> None:
         assert chat.get(f"/users/{cast.ophelia.id}/status") == bad("User is deactivated")
 
-    def test_of_one_a_restricted_guest_may_not_know(
+    def test_user_hidden_from_a_restricted_guest_is_rejected(
         self, as_polonius: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         members = update(Realm).values(can_access_all_users_group=Realm.members_group_id)
         chat_database.run(lambda s: s.execute(members))
         answer = as_polonius.get(f"/users/{cast.hamlet.id}/status")
-        assert answer == bad("No such user")  # the reference tells that somebody is there
+        assert answer == bad("No such user")  # Zulip reveals that the user exists
         assert as_polonius.get(f"/users/{cast.polonius.id}/status") == status_of({})
 
     @pytest.mark.parametrize("user_id", ["abc", "-1", "2147483648"])
-    def test_an_id_that_is_none_is_an_unknown_path(self, chat: ChatClient, user_id: str) -> None:
+    def test_invalid_id_is_an_unknown_path(self, chat: ChatClient, user_id: str) -> None:
         assert chat.request("GET", f"/users/{user_id}/status").status_code == 404
 
-    def test_without_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
         response = as_nobody.request("GET", f"/users/{cast.hamlet.id}/status")
         assert response.status_code == 401
         assert response.json()["code"] == "UNAUTHORIZED"
@@ -77,7 +79,7 @@ class TestUpdateOwnStatus:
         status: dict[str, Any] = chat.get(f"/users/{cast.hamlet.id}/status")["status"]
         return status
 
-    def test_sets_what_is_sent_and_leaves_the_rest(self, chat: ChatClient, cast: Cast) -> None:
+    def test_changes_given_values_only(self, chat: ChatClient, cast: Cast) -> None:
         assert chat.post("//users/me/status", status_text="  busy ") == DONE
         assert self.own(chat, cast) == {"status_text": "busy"}
         assert chat.post("/users/me/status", emoji_name="car") == DONE
@@ -87,7 +89,9 @@ class TestUpdateOwnStatus:
         assert chat.post("/users/me/status", emoji_name="") == DONE
         assert self.own(chat, cast) == {}
 
-    def test_everybody_is_told(self, chat: ChatClient, cast: Cast, chat_database: Database) -> None:
+    def test_all_users_are_notified(
+        self, chat: ChatClient, cast: Cast, chat_database: Database
+    ) -> None:
         chat_database.run(lambda session: session.execute(delete(Event)))
         chat.post("/users/me/status", status_text="busy", away=True, emoji_name="car")
         with chat_database.reading() as reader:
@@ -103,7 +107,7 @@ class TestUpdateOwnStatus:
             ("user_status", told, "realm"),
         ]
 
-    def test_away_is_the_inverse_of_showing_ones_presence(
+    def test_away_is_the_inverse_of_presence_enabled(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         chat.post("/users/me/status", away=True)
@@ -111,21 +115,19 @@ class TestUpdateOwnStatus:
             shown = select(User.presence_enabled).where(User.id == cast.hamlet.id)
             assert reader.execute(shown).scalar() is False
 
-    def test_a_text_of_60_characters_and_of_one_more(self, chat: ChatClient, cast: Cast) -> None:
+    def test_text_length_is_limited_to_60_characters(self, chat: ChatClient, cast: Cast) -> None:
         assert chat.post("/users/me/status", status_text="é" * 60) == DONE
         assert self.own(chat, cast)["status_text"] == "é" * 60
         answer = chat.post("/users/me/status", status_text="é" * 61)
         assert answer == bad("status_text is too long (limit: 60 characters)")
 
-    def test_nothing_new(self, chat: ChatClient) -> None:
+    def test_empty_request_is_rejected(self, chat: ChatClient) -> None:
         answer = bad("Client did not pass any new values.")
         assert chat.post("/users/me/status") == answer
         assert chat.post("/users/me/status", emoji_code="1f697") == answer
 
     @pytest.mark.parametrize("field", [{"emoji_code": "1f697"}, {"reaction_type": "unicode_emoji"}])
-    def test_parts_of_an_emoji_without_its_name(
-        self, chat: ChatClient, field: dict[str, str]
-    ) -> None:
+    def test_emoji_requires_its_name(self, chat: ChatClient, field: dict[str, str]) -> None:
         answer = chat.post("/users/me/status", status_text="x", **field)
         assert answer == bad(
             "Client must pass emoji_name if they pass either emoji_code or reaction_type."
@@ -148,18 +150,18 @@ class TestUpdateOwnStatus:
             ({"away": "1"}, "away is not a boolean"),
         ],
     )
-    def test_what_is_refused(self, chat: ChatClient, emoji: dict[str, str], msg: str) -> None:
+    def test_rejects_invalid_requests(
+        self, chat: ChatClient, emoji: dict[str, str], msg: str
+    ) -> None:
         assert chat.post("/users/me/status", **emoji) == bad(msg)
 
-    def test_an_emoji_our_table_lacks_is_taken_with_its_code(
-        self, chat: ChatClient, cast: Cast
-    ) -> None:
+    def test_unknown_emoji_is_accepted_with_its_code(self, chat: ChatClient, cast: Cast) -> None:
         flag = {"emoji_name": "denmark", "emoji_code": "1f1e9-1f1f0"}
         chat.post("/users/me/status", reaction_type="unicode_emoji", **flag)
         assert self.own(chat, cast) == {**flag, "reaction_type": "unicode_emoji"}
 
     @pytest.mark.parametrize("kind", [None, "service_extra_emoji", "zulip_extra_emoji"])
-    def test_the_emoji_of_the_service(self, chat: ChatClient, cast: Cast, kind: str | None) -> None:
+    def test_emoji_of_the_service(self, chat: ChatClient, cast: Cast, kind: str | None) -> None:
         chat.post("/users/me/status", emoji_name="zulip", reaction_type=kind)
         assert self.own(chat, cast) == {
             "emoji_name": "zulip",
@@ -167,9 +169,7 @@ class TestUpdateOwnStatus:
             "reaction_type": "service_extra_emoji",
         }
 
-    def test_the_organizations_own_emoji(
-        self, chat: ChatClient, cast: Cast, chat_database: Database
-    ) -> None:
+    def test_custom_emoji(self, chat: ChatClient, cast: Cast, chat_database: Database) -> None:
         def add(name: str, realm_id: int, is_deactivated: bool = False) -> int:
             row = {
                 "name": name,
@@ -180,7 +180,7 @@ class TestUpdateOwnStatus:
             made = insert(RealmEmoji).returning(RealmEmoji.id)
             return int(chat_database.run(lambda s: s.execute(made, row).scalar_one()))
 
-        yorick, theirs = add("yorick", cast.realm_id), add("doughnut", cast.globex_id)
+        yorick, foreign_emoji = add("yorick", cast.realm_id), add("doughnut", cast.globex_id)
         gone = add("ghost", cast.realm_id, is_deactivated=True)
         chat.post("/users/me/status", emoji_name="yorick")
         expected = {
@@ -192,26 +192,26 @@ class TestUpdateOwnStatus:
         assert chat.post("/users/me/status", **expected) == DONE
         for emoji_id, name, msg in (
             (yorick, "skull", "Invalid custom emoji name."),
-            (theirs, "doughnut", "Invalid custom emoji."),
+            (foreign_emoji, "doughnut", "Invalid custom emoji."),
             (gone, "ghost", "This custom emoji has been deactivated."),
         ):
             emoji = {"emoji_name": name, "emoji_code": str(emoji_id)}
             answer = chat.post("/users/me/status", reaction_type="realm_emoji", **emoji)
             assert answer == bad(msg)
 
-    def test_not_for_bots(self, as_reminder: ChatClient) -> None:
+    def test_rejects_bots(self, as_reminder: ChatClient) -> None:
         answer = as_reminder.post("/users/me/status", status_text="x" * 99)
         assert answer == bad("This endpoint does not accept bot requests.")
 
-    def test_for_guests(self, as_polonius: ChatClient) -> None:
+    def test_guests_are_allowed(self, as_polonius: ChatClient) -> None:
         assert as_polonius.post("/users/me/status", status_text="behind the arras") == DONE
 
-    def test_without_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("POST", "/users/me/status").status_code == 401
 
 
 class TestUpdateUserStatus:
-    def test_sets_what_is_sent_and_leaves_the_rest(
+    def test_changes_given_values_only(
         self, chat: ChatClient, as_iago: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         path = f"/users/{cast.hamlet.id}/status"
@@ -231,7 +231,7 @@ class TestUpdateUserStatus:
         changed = (cast.iago.id, cast.hamlet.id, {})
         assert audited(chat_database, "user_status_changed") == [changed] * 3
 
-    def test_what_is_refused(
+    def test_rejects_invalid_requests(
         self, chat: ChatClient, as_iago: ChatClient, as_nobody: ChatClient, cast: Cast
     ) -> None:
         for user_id in (2_147_483_647, cast.hank.id, cast.reminder.id, cast.notification_bot_id):

@@ -26,7 +26,7 @@ def change_user(database: Database, user_id: int, **values: Any) -> None:
 
 
 def own(member: Member, **over: Any) -> dict[str, Any]:
-    """What get-own-user answers for somebody who has just joined."""
+    """Return the expected response of get-own-user for a new user."""
     return {
         "result": "success",
         "msg": "",
@@ -52,7 +52,7 @@ def own(member: Member, **over: Any) -> dict[str, Any]:
 
 
 def seen(member: Member, **over: Any) -> dict[str, Any]:
-    """The User object of somebody whose email the viewer may see."""
+    """Return the User object if the viewer may see the email address."""
     return {
         "user_id": member.id,
         "delivery_email": member.email,
@@ -76,7 +76,7 @@ def seen(member: Member, **over: Any) -> dict[str, Any]:
 
 
 def hidden(member: Member, **over: Any) -> dict[str, Any]:
-    """The User object of somebody whose email the viewer may not see."""
+    """Return the User object if the viewer may not see the email address."""
     dummy = f"user{member.id}@{member.host}"
     return seen(member, delivery_email=None, email=dummy, avatar_url=gravatar(dummy)) | over
 
@@ -90,7 +90,7 @@ def one(user: dict[str, Any]) -> dict[str, Any]:
 
 
 def fill_profiles(database: Database, cast: Cast) -> dict[str, Any]:
-    """Hamlet tells who he is and who his friends are; his `profile_data`."""
+    """Give Hamlet a custom profile and return the expected `profile_data`."""
 
     def work(session: Any) -> tuple[int, int]:
         about = ProfileField(realm_id=cast.realm_id, name="About", type=2)
@@ -116,16 +116,16 @@ def fill_profiles(database: Database, cast: Cast) -> dict[str, Any]:
 
 
 class TestGetOwnUser:
-    def test_tells_each_role_who_they_are(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_returns_the_caller_for_each_role(self, as_nobody: ChatClient, cast: Cast) -> None:
         for member in (cast.cordelia, cast.iago, cast.prospero, cast.hamlet, cast.polonius):
             assert as_nobody.acting_as(member).get("/users/me") == own(member)
 
-    def test_leaves_the_profile_out_for_a_bot(self, as_reminder: ChatClient, cast: Cast) -> None:
+    def test_omits_the_profile_of_a_bot(self, as_reminder: ChatClient, cast: Cast) -> None:
         expected = own(cast.reminder, is_bot=True)
         del expected["profile_data"]
         assert as_reminder.get("/users/me") == expected
 
-    def test_tells_all_one_has_set(
+    def test_returns_all_changed_values(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         change_user(
@@ -143,11 +143,11 @@ class TestGetOwnUser:
             profile_data=profile,
         )
 
-    def test_names_parameters_it_does_not_know(self, chat: ChatClient, cast: Cast) -> None:
+    def test_reports_unknown_parameters(self, chat: ChatClient, cast: Cast) -> None:
         expected = own(cast.hamlet, ignored_parameters_unsupported=["a", "z"])
         assert chat.get("/users/me", z=1, a="x", client="curl") == expected
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/users/me").status_code == 401
 
 
@@ -159,19 +159,19 @@ class TestGetUserByEmail:
     @pytest.mark.parametrize(
         "name", ["cordelia", "iago", "prospero", "hamlet", "othello", "polonius"]
     )
-    def test_finds_everybody_by_the_dummy_email(
+    def test_finds_all_users_by_the_dummy_email(
         self, chat: ChatClient, cast: Cast, name: str
     ) -> None:
         member = getattr(cast, name)
         assert chat.get(f"/users/{dummy(member)}") == one(seen(member))
 
-    def test_finds_bots_and_those_who_left(self, chat: ChatClient, cast: Cast) -> None:
+    def test_finds_bots_and_deactivated_users(self, chat: ChatClient, cast: Cast) -> None:
         bot = seen(cast.reminder, is_bot=True, bot_type=1, bot_owner_id=cast.hamlet.id)
         assert chat.get(f"/users/{dummy(cast.reminder)}") == one(bot)
         assert chat.get(f"/users/{dummy(cast.ophelia)}") == one(seen(cast.ophelia, is_active=False))
 
     @pytest.mark.parametrize("bot_type", [1, 2, 3, 4])
-    def test_tells_what_a_bot_is_for(
+    def test_returns_the_type_of_a_bot(
         self, chat: ChatClient, cast: Cast, chat_database: Database, bot_type: int
     ) -> None:
         change_user(chat_database, cast.reminder.id, bot_type=bot_type, bot_owner_id=None)
@@ -188,7 +188,7 @@ class TestGetUserByEmail:
             (5, {"cordelia", "iago", "prospero"}),
         ],
     )
-    def test_shows_the_email_to_those_who_may_see_it(
+    def test_email_is_visible_to_allowed_users(
         self,
         as_nobody: ChatClient,
         cast: Cast,
@@ -208,7 +208,7 @@ class TestGetUserByEmail:
                 assert by_email == NO_SUCH_USER, name
 
     @pytest.mark.parametrize("visibility", [1, 2, 3, 4, 5])
-    def test_always_shows_ones_own_email_and_a_bots(
+    def test_own_email_and_emails_of_bots_are_always_visible(
         self, as_nobody: ChatClient, cast: Cast, chat_database: Database, visibility: int
     ) -> None:
         for member in (cast.polonius, cast.reminder):
@@ -218,14 +218,14 @@ class TestGetUserByEmail:
         bot = seen(cast.reminder, is_bot=True, bot_type=1, bot_owner_id=cast.hamlet.id)
         assert as_guest.get(f"/users/{cast.reminder.email}") == one(bot)
 
-    def test_makes_the_avatars_address_when_asked_to(self, chat: ChatClient, cast: Cast) -> None:
+    def test_returns_the_avatar_url_if_requested(self, chat: ChatClient, cast: Cast) -> None:
         drawn = one(seen(cast.othello, avatar_url=gravatar(cast.othello.email)))
         path = f"/users/{cast.othello.email}"
         assert chat.get(path, client_extavatar=False) == drawn
         assert chat.get(path, client_gravatar=False) == drawn
         assert chat.get(path, client_extavatar=True) == one(seen(cast.othello))
 
-    def test_adds_the_profile_when_asked_to(
+    def test_returns_the_profile_if_requested(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         profile = fill_profiles(chat_database, cast)
@@ -236,11 +236,11 @@ class TestGetUserByEmail:
         answer = chat.get(f"/users/{cast.reminder.email}", include_custom_profile_fields=True)
         assert "profile_data" not in answer["user"]
 
-    def test_tells_of_deletion_only_when_it_happened(
+    def test_deletion_is_reported_only_for_deleted_users(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         change_user(chat_database, cast.ophelia.id, is_deleted=True)
-        # Their picture is nobody's, even for clients that make pictures' addresses themselves.
+        # The default avatar, also for clients that compute the URLs of avatars.
         picture = gravatar(dummy(cast.ophelia))
         assert chat.get(f"/users/{cast.ophelia.email}") == one(
             seen(cast.ophelia, is_active=False, is_deleted=True, avatar_url=picture)
@@ -260,10 +260,10 @@ class TestGetUserByEmail:
             "notification-bot@acme.example",
         ],
     )
-    def test_knows_nobody_else(self, chat: ChatClient, email: str) -> None:
+    def test_unknown_user_is_rejected(self, chat: ChatClient, email: str) -> None:
         assert chat.get(f"/users/{email}") == NO_SUCH_USER
 
-    def test_keeps_a_guest_from_people_they_share_nothing_with(
+    def test_hides_unrelated_users_from_a_restricted_guest(
         self,
         as_polonius: ChatClient,
         as_cordelia: ChatClient,
@@ -275,7 +275,7 @@ class TestGetUserByEmail:
                 select(Realm.members_group_id).where(Realm.id == cast.realm_id)
             ).scalar_one()
         as_cordelia.patch("/realm", can_access_all_users_group=members)
-        # Not "Insufficient permission", as in the reference: that tells that somebody is there.
+        # Not "Insufficient permission" as in Zulip, which reveals that the user exists.
         assert as_polonius.get(f"/users/{cast.othello.email}") == NO_SUCH_USER
         assert as_polonius.get(f"/users/{cast.othello.id}") == NO_SUCH_USER
 
@@ -291,7 +291,7 @@ class TestGetUserByEmail:
         known = [user["user_id"] for user in as_polonius.get("/users")["members"]]
         assert known == [cast.othello.id, cast.polonius.id, cast.reminder.id]
 
-    def test_wants_json_for_its_switches(self, chat: ChatClient, cast: Cast) -> None:
+    def test_requires_json_for_booleans(self, chat: ChatClient, cast: Cast) -> None:
         for value, problem in (
             ("1", "is not a boolean"),
             ('"true"', "is not a boolean"),
@@ -302,7 +302,7 @@ class TestGetUserByEmail:
                 f"client_extavatar {problem}"
             )
 
-    def test_wants_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
         assert as_nobody.request("GET", f"/users/{cast.hamlet.email}").status_code == 401
 
 
@@ -310,25 +310,25 @@ class TestGetUser:
     def test_finds_by_id(self, chat: ChatClient, cast: Cast) -> None:
         assert chat.get(f"/users/{cast.othello.id}") == one(seen(cast.othello))
 
-    def test_takes_the_same_switches(self, chat: ChatClient, cast: Cast) -> None:
+    def test_accepts_the_same_parameters(self, chat: ChatClient, cast: Cast) -> None:
         assert chat.get(
             f"/users/{cast.othello.id}", client_extavatar=False, include_custom_profile_fields=True
         ) == one(seen(cast.othello, avatar_url=gravatar(cast.othello.email), profile_data={}))
 
-    def test_knows_nobody_of_another_organization(self, chat: ChatClient, cast: Cast) -> None:
+    def test_hides_other_organizations(self, chat: ChatClient, cast: Cast) -> None:
         for user_id in (cast.hank.id, cast.globex_id + 900, 0):
             assert chat.get(f"/users/{user_id}") == NO_SUCH_USER
 
-    def test_has_no_path_for_what_is_no_id(self, chat: ChatClient) -> None:
+    def test_invalid_id_is_an_unknown_path(self, chat: ChatClient) -> None:
         assert chat.request("GET", "/users/2147483648").status_code == 404
         assert chat.request("GET", "/users/-1").status_code == 404
 
-    def test_wants_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient, cast: Cast) -> None:
         assert as_nobody.request("GET", f"/users/{cast.hamlet.id}").status_code == 401
 
 
 class TestListUsers:
-    def test_lists_everybody_in_order_of_their_ids(self, chat: ChatClient, cast: Cast) -> None:
+    def test_lists_all_users_by_id(self, chat: ChatClient, cast: Cast) -> None:
         bot = seen(cast.reminder, is_bot=True, bot_type=1, bot_owner_id=cast.hamlet.id)
         assert chat.get("/users") == {
             "result": "success",
@@ -345,7 +345,7 @@ class TestListUsers:
             ],
         }
 
-    def test_lists_those_asked_for(
+    def test_lists_requested_users(
         self, chat: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         profile = fill_profiles(chat_database, cast)
@@ -356,12 +356,12 @@ class TestListUsers:
             seen(cast.hamlet, profile_data=profile),
         ]
 
-    def test_hides_emails_as_each_user_wants(
+    def test_hides_emails_by_each_users_setting(
         self, as_polonius: ChatClient, cast: Cast, chat_database: Database
     ) -> None:
         change_user(chat_database, cast.othello.id, email_address_visibility=2)
         answer = as_polonius.get("/users", user_ids=[cast.hamlet.id, cast.othello.id])
         assert answer["members"] == [seen(cast.hamlet), hidden(cast.othello)]
 
-    def test_wants_credentials(self, as_nobody: ChatClient) -> None:
+    def test_rejects_missing_credentials(self, as_nobody: ChatClient) -> None:
         assert as_nobody.request("GET", "/users").status_code == 401

@@ -1,4 +1,4 @@
-"""What the nodes of chains refuse is said to the merchant, with what to do."""
+"""Errors of chain nodes are reported to the merchant with advice."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tests.support.payment.invoices import error
 @pytest.mark.parametrize(("act", "body"), ACTS)
 class TestActing:
     @pytest.mark.reaches("chain_cannot_do_that")
-    def test_says_why_the_node_refuses(
+    def test_reports_the_nodes_error(
         self, api: ContractClient, payment_app: PaymentApp, act: str, body: dict[str, Any]
     ) -> None:
         payment_app.development.refusal = "refuses anvil_mine: Method not found"
@@ -21,7 +21,7 @@ class TestActing:
         assert error(answer) == (409, "chain_cannot_do_that", [])
         assert answer.json()["message"] == "Chain 31337 refuses anvil_mine: Method not found."
 
-    def test_says_that_the_chain_is_silent(
+    def test_reports_that_the_chain_does_not_respond(
         self, api: ContractClient, payment_app: PaymentApp, act: str, body: dict[str, Any]
     ) -> None:
         payment_app.development.is_silent = True

@@ -1,4 +1,4 @@
-"""Attempts at one order: when an expiry is final, and what the next attempt's creator learns."""
+"""Attempts for one order: when an expiry is final, and warnings about earlier attempts."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,7 +23,7 @@ def read(api: ContractClient, invoice_id: str) -> dict[str, Any]:
 
 
 def expire(database: Database, invoice_id: str, at: datetime) -> None:
-    """The watcher has read the chain past the expiry, twice, and the worker has looked."""
+    """Read the chain past the expiry, twice, and run the worker."""
 
     def work(session: Any) -> None:
         invoice = session.get_one(Invoice, invoice_id)
@@ -35,7 +35,7 @@ def expire(database: Database, invoice_id: str, at: datetime) -> None:
 
 
 class TestExpiryFinal:
-    def test_is_true_once_the_chain_was_read_past_the_expiry(
+    def test_expiry_is_final_after_the_chain_was_read_past_it(
         self, api: ContractClient, database: Database, clock: FrozenClock
     ) -> None:
         made = create(api).json()
@@ -52,7 +52,7 @@ class TestExpiryFinal:
         (told,) = api.get("/v1/events?type=invoice.expired").json()["data"]
         assert told["data"]["invoice"] == listed
 
-    def test_changes_the_etag(
+    def test_final_expiry_changes_the_etag(
         self, api: ContractClient, database: Database, clock: FrozenClock
     ) -> None:
         made = create(api).json()
@@ -63,7 +63,7 @@ class TestExpiryFinal:
         expire(database, made["id"], clock.now())
         assert api.get(path, headers={"If-None-Match": etag}).status_code == 200
 
-    def test_is_false_for_what_is_paid_after_all(
+    def test_paid_invoice_has_no_final_expiry(
         self, api: ContractClient, database: Database, clock: FrozenClock, now: datetime
     ) -> None:
         made = create(api).json()
@@ -80,7 +80,7 @@ class TestWarnings:
     def warned(self, made: dict[str, Any]) -> list[tuple[str, str]]:
         return [(each["code"], each["invoice_id"]) for each in made.get("warnings", ())]
 
-    def test_the_first_attempt_has_none(self, api: ContractClient) -> None:
+    def test_first_attempt_has_no_warnings(self, api: ContractClient) -> None:
         assert "warnings" not in create(api).json()
 
     @pytest.mark.parametrize("case", ["unpaid", "clock", "partial", "processing"])
@@ -102,14 +102,14 @@ class TestWarnings:
             f"Attempt 1 at this order is {words} and may still become paid; fulfil the order once."
         )
 
-    def test_names_an_attempt_that_is_paid(
+    def test_names_a_paid_attempt(
         self, api: ContractClient, database: Database, now: datetime
     ) -> None:
         first = create(api).json()["id"]
         pay(database, first, at=now, head_number=110)
         assert self.warned(self.again(api)) == [("earlier_attempt_paid", first)]
 
-    def test_says_nothing_of_what_has_ended(
+    def test_ended_attempt_has_no_warning(
         self, api: ContractClient, database: Database, clock: FrozenClock
     ) -> None:
         first = create(api).json()["id"]
@@ -119,19 +119,19 @@ class TestWarnings:
         expire(database, first, clock.now())
         assert "warnings" not in self.again(api, 3)
 
-    def test_says_nothing_of_other_orders_and_projects(
+    def test_other_orders_and_projects_are_not_named(
         self, client: ContractClient, api: ContractClient, ben: Merchant
     ) -> None:
         create(api)
         assert "warnings" not in self.again(api, 2, external_order_id="another")
         assert "warnings" not in self.again(client.with_key(ben.key), 3)
 
-    def test_names_ten_at_most_the_newest_first(self, api: ContractClient) -> None:
+    def test_names_at_most_ten_newest_first(self, api: ContractClient) -> None:
         ids = [create(api, f"key-{n:08}", attempt_no=n).json()["id"] for n in range(1, 13)]
         made = create(api, "key-00000013", attempt_no=13).json()
         assert [each["invoice_id"] for each in made["warnings"]] == ids[:1:-1]
 
-    def test_are_part_of_the_stored_answer(
+    def test_warnings_are_part_of_the_stored_response(
         self, api: ContractClient, database: Database, now: datetime
     ) -> None:
         first = create(api).json()["id"]
@@ -141,7 +141,7 @@ class TestWarnings:
         assert answers[0].content == answers[1].content
         assert answers[1].headers["Idempotent-Replayed"] == "true"
 
-    def test_are_in_no_other_answer(self, api: ContractClient) -> None:
+    def test_warnings_are_in_no_other_response(self, api: ContractClient) -> None:
         create(api)
         made = self.again(api)
         found = read(api, made["id"])
@@ -149,7 +149,7 @@ class TestWarnings:
         told = api.get(f"/v1/events?invoice_id={made['id']}").json()["data"]
         assert [each["data"]["invoice"] for each in told] == [found]
 
-    def test_cost_a_first_attempt_nothing(self, api: ContractClient) -> None:
+    def test_first_attempt_needs_no_additional_statement(self, api: ContractClient) -> None:
         asked: list[str] = []
 
         def note(_connection: object, _cursor: object, sql: str, *_rest: object) -> None:
@@ -158,7 +158,7 @@ class TestWarnings:
         event.listen(Engine, "before_cursor_execute", note)
         try:
             create(api)
-            assert asked, "statements are heard of"
+            assert asked, "statements are recorded"
             assert [sql for sql in asked if "attempt_no <" in sql] == []
             create(api, "key-00000002", attempt_no=2)
             assert len([sql for sql in asked if "attempt_no <" in sql]) == 1
@@ -166,10 +166,10 @@ class TestWarnings:
             event.remove(Engine, "before_cursor_execute", note)
 
 
-def test_each_invoice_says_where_the_wallet_finds_its_address(
+def test_invoice_has_the_derivation_path_of_its_address(
     api: ContractClient, client: ContractClient, ben: Merchant, now: datetime
 ) -> None:
-    """Ben's key is of the second account of his wallet, as the key itself says."""
+    """Ben's key belongs to the second account of his wallet, as the key encodes."""
     made = [create(api, f"key-0000000{n}", attempt_no=n).json() for n in (1, 2)]
     made.append(create(client.with_key(ben.key)).json())
     assert [each["derivation_path"] for each in made] == [

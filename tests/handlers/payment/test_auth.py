@@ -1,4 +1,4 @@
-"""The bearer key at the door: one refusal for every reason, before anything else is looked at."""
+"""Authentication by bearer key: one error for every reason, before any other check."""
 
 from datetime import datetime
 
@@ -17,7 +17,7 @@ def key_id(plaintext: str) -> str:
 
 
 class TestAuthenticate:
-    def test_answers_alike_whatever_is_wrong_with_the_key(
+    def test_every_invalid_key_has_the_same_error(
         self, client: ContractClient, database: Database, ada: Merchant, now: datetime
     ) -> None:
         other = "A" if ada.key[-1] != "A" else "B"
@@ -55,31 +55,31 @@ class TestAuthenticate:
         }
 
     @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
-    def test_takes_the_scheme_in_any_case(
+    def test_scheme_is_accepted_in_any_case(
         self, client: ContractClient, ada: Merchant, scheme: str
     ) -> None:
         response = client.get(METHODS, headers={"Authorization": f"{scheme} {ada.key}"})
         assert response.status_code == 200
 
-    def test_refuses_a_revoked_key_from_the_next_request_on(
+    def test_revoked_key_is_rejected_from_the_next_request(
         self, api: ContractClient, database: Database, ada: Merchant, now: datetime
     ) -> None:
         assert api.get(METHODS).status_code == 200
         database.run(lambda s: keys.revoke_key(s, key_id=key_id(ada.key), now=now))
         assert api.get(METHODS).status_code == 401
 
-    def test_takes_several_active_keys_of_a_project(
+    def test_several_active_keys_of_a_project_are_accepted(
         self, client: ContractClient, database: Database, ada: Merchant, now: datetime
     ) -> None:
         _, second = database.run(lambda s: keys.create_key(s, project_id=ada.id, now=now))
         for key in (ada.key, second):
             assert client.with_key(key).get(METHODS).status_code == 200
 
-    def test_comes_before_validation(self, client: ContractClient) -> None:
+    def test_credentials_are_checked_before_parameters(self, client: ContractClient) -> None:
         response = client.post("/v1/invoices", json={"nonsense": True})
         assert response.status_code == 401
 
-    def test_repeats_no_key_in_any_answer(self, client: ContractClient, ada: Merchant) -> None:
+    def test_no_response_repeats_the_key(self, client: ContractClient, ada: Merchant) -> None:
         secret = ada.key[18:]
         sent = client.with_key(ada.key[:-1] + "!")
         for response in (sent.get(METHODS), sent.post("/v1/invoices"), sent.get("/v1/nowhere")):

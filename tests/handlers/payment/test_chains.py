@@ -1,4 +1,4 @@
-"""Blocks, reorganisations, clocks and faults of the chains of one's payment methods."""
+"""Blocks, reorganizations, clocks and simulated faults of the chains of payment methods."""
 
 from datetime import timedelta
 from typing import Any
@@ -35,7 +35,7 @@ def test_moves_the_clock(api: ContractClient) -> None:
     assert head["head_time"] >= 1795226462000 + 60_000
 
 
-def test_reorganises(api: ContractClient, payment_app: PaymentApp) -> None:
+def test_reorganizes(api: ContractClient, payment_app: PaymentApp) -> None:
     invoice = {"external_order_id": "a", "attempt_no": 1, "amount": "1.5"}
     made = api.post(
         "/v1/invoices",
@@ -47,7 +47,7 @@ def test_reorganises(api: ContractClient, payment_app: PaymentApp) -> None:
     assert payment_app.development.sent == []
 
 
-def test_simulates_faults_for_as_many_calls(api: ContractClient, database: Database) -> None:
+def test_simulates_faults_for_a_number_of_calls(api: ContractClient, database: Database) -> None:
     act, body = FAULTS
     answer = api.post(path(act), json=body)
     assert answer.json() == {"chain_id": CHAIN_ID, "kind": "lag", "calls": 2}
@@ -56,9 +56,7 @@ def test_simulates_faults_for_as_many_calls(api: ContractClient, database: Datab
     assert taken == [*[Fault(Kind.LAG, timedelta(milliseconds=50))] * 2, None]
 
 
-def test_the_newest_faults_take_the_place_of_others(
-    api: ContractClient, database: Database
-) -> None:
+def test_new_faults_replace_earlier_ones(api: ContractClient, database: Database) -> None:
     for body in ({"kind": "fail", "calls": 7}, {"kind": "refuse", "calls": 1}):
         assert api.post(path("faults"), json=body).status_code == 200
     target = chain_target(CHAIN_ID)
@@ -68,7 +66,7 @@ def test_the_newest_faults_take_the_place_of_others(
 
 @pytest.mark.reaches("chain_not_found")
 @pytest.mark.parametrize(("act", "body"), [*ACTS, FAULTS])
-def test_a_chain_of_no_method_is_none(
+def test_chain_without_payment_method_is_not_found(
     api: ContractClient, act: str, body: dict[str, Any], payment_app: PaymentApp
 ) -> None:
     before = payment_app.development.newest

@@ -1,4 +1,4 @@
-"""The way back to the shop: which addresses a session takes, and where its page leads."""
+"""Return URLs: accepted values, and the links of the checkout page."""
 
 from datetime import datetime
 from typing import Any
@@ -45,7 +45,7 @@ def show(pages: Flask, made: dict[str, Any]) -> str:
     return pages.test_client().get(f"/checkout/{made['checkout_token']}").text
 
 
-def test_the_page_leads_back_and_names_whom_and_what(
+def test_page_links_back_with_shop_and_order(
     api: ContractClient, database: Database, invoice_id: str, pages: Flask, now: datetime
 ) -> None:
     made = ask(api, invoice_id, success_url=SUCCESS, cancel_url=CANCEL).json()
@@ -63,7 +63,7 @@ def test_the_page_leads_back_and_names_whom_and_what(
 
 
 @pytest.mark.parametrize("body", [None, {}])
-def test_without_addresses_it_leads_nowhere(
+def test_page_without_return_urls_has_no_links(
     api: ContractClient, invoice_id: str, pages: Flask, body: dict[str, Any] | None
 ) -> None:
     answer = checkout(api, invoice_id) if body is None else ask(api, invoice_id)
@@ -83,7 +83,7 @@ def test_without_addresses_it_leads_nowhere(
         "https://shop.example/" + "a" * (2000 - len("https://shop.example/")),
     ],
 )
-def test_takes(api: ContractClient, invoice_id: str, url: str) -> None:
+def test_accepts_web_urls(api: ContractClient, invoice_id: str, url: str) -> None:
     answer = ask(api, invoice_id, success_url=url)
     assert (answer.status_code, answer.json().get("success_url")) == (201, url)
 
@@ -123,7 +123,7 @@ def test_takes(api: ContractClient, invoice_id: str, url: str) -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["success_url", "cancel_url"])
-def test_refuses(
+def test_rejects_other_urls(
     api: ContractClient, database: Database, invoice_id: str, name: str, url: Any
 ) -> None:
     answer = ask(api, invoice_id, **{name: url})
@@ -132,5 +132,5 @@ def test_refuses(
     assert count(database, CheckoutSession) == 0
 
 
-def test_takes_nothing_else(api: ContractClient, invoice_id: str) -> None:
+def test_rejects_unknown_properties(api: ContractClient, invoice_id: str) -> None:
     assert ask(api, invoice_id, return_url="https://shop.example/").status_code == 422

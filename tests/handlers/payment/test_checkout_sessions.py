@@ -1,4 +1,4 @@
-"""create_checkout_session: a page for a payable invoice on a healthy chain; for nothing else."""
+"""create_checkout_session: a page only for a payable invoice on a healthy chain."""
 
 from datetime import datetime, timedelta
 
@@ -21,7 +21,7 @@ def invoice_id(database: Database, ada: Merchant, now: datetime) -> str:
 
 
 class TestCreateCheckoutSession:
-    def test_answers_201_with_token_and_address(
+    def test_returns_201_with_token_and_url(
         self, api: ContractClient, invoice_id: str, now: datetime
     ) -> None:
         response = checkout(api, invoice_id)
@@ -34,14 +34,14 @@ class TestCreateCheckoutSession:
             "expires_at": UtcMs.to_ms(now + LIFETIME),
         }
 
-    def test_builds_the_address_from_the_settings_whatever_the_host(
+    def test_url_is_built_from_the_settings_whatever_the_host(
         self, api: ContractClient, invoice_id: str
     ) -> None:
         path = f"/v1/invoices/{invoice_id}/checkout-sessions"
         body = api.post(path, headers={"Host": "evil.example"}).json()
         assert body["checkout_url"].startswith(f"{PUBLIC_URL}/")
 
-    def test_makes_a_new_session_each_time_and_both_open_the_page(
+    def test_each_request_creates_a_session_and_all_are_valid(
         self, api: ContractClient, database: Database, invoice_id: str, now: datetime
     ) -> None:
         tokens = [checkout(api, invoice_id).json()["checkout_token"] for _ in range(2)]
@@ -50,13 +50,13 @@ class TestCreateCheckoutSession:
             views = [find_checkout(connection, token, now) for token in tokens]
         assert [view.invoice_id if view else None for view in views] == [invoice_id] * 2
 
-    def test_never_outlives_the_invoice(
+    def test_session_ends_with_the_invoice(
         self, api: ContractClient, invoice_id: str, clock: FrozenClock, now: datetime
     ) -> None:
         clock.advance(seconds=1200)
         assert checkout(api, invoice_id).json()["expires_at"] == UtcMs.to_ms(now + LIFETIME)
 
-    def test_lives_half_an_hour_when_the_invoice_lives_longer(
+    def test_session_lasts_at_most_half_an_hour(
         self, api: ContractClient, database: Database, ada: Merchant, now: datetime
     ) -> None:
         long = timedelta(hours=5)
@@ -64,28 +64,28 @@ class TestCreateCheckoutSession:
         expires_at = checkout(api, invoice.id).json()["expires_at"]
         assert expires_at == UtcMs.to_ms(now + timedelta(minutes=30))
 
-    def test_allows_the_rest_of_a_part_payment(
+    def test_partially_paid_invoice_is_accepted(
         self, api: ContractClient, database: Database, invoice_id: str, now: datetime
     ) -> None:
         pay(database, invoice_id, at=now, amount=1)
         assert checkout(api, invoice_id).status_code == 201
 
     @pytest.mark.parametrize("head", [100, 101], ids=["processing", "paid"])
-    def test_answers_409_for_an_invoice_that_is_on_its_way_or_paid(
+    def test_returns_409_for_a_processing_or_paid_invoice(
         self, api: ContractClient, database: Database, invoice_id: str, now: datetime, head: int
     ) -> None:
         pay(database, invoice_id, at=now, head_number=head)
         assert error(checkout(api, invoice_id)) == (409, "invoice_not_payable", [])
 
     @pytest.mark.reaches("invoice_not_payable")
-    def test_answers_409_for_an_expired_invoice(
+    def test_returns_409_for_an_expired_invoice(
         self, api: ContractClient, invoice_id: str, clock: FrozenClock
     ) -> None:
         clock.advance(seconds=1801)
         assert error(checkout(api, invoice_id)) == (409, "invoice_not_payable", [])
 
     @pytest.mark.reaches("chain_not_configured")
-    def test_answers_503_without_an_endpoint_for_the_chain(
+    def test_returns_503_without_an_endpoint_for_the_chain(
         self, api: ContractClient, database: Database, invoice_id: str, chain: FakeGateway
     ) -> None:
         chain.configured.clear()
@@ -95,7 +95,7 @@ class TestCreateCheckoutSession:
         assert count(database, CheckoutSession) == 0
 
     @pytest.mark.reaches("chain_unavailable")
-    def test_answers_503_while_the_chain_is_unhealthy(
+    def test_returns_503_while_the_chain_is_unhealthy(
         self, api: ContractClient, database: Database, invoice_id: str, chain: FakeGateway
     ) -> None:
         chain.is_healthy = False
@@ -106,7 +106,7 @@ class TestCreateCheckoutSession:
         chain.is_healthy = True
         assert checkout(api, invoice_id).status_code == 201
 
-    def test_looks_again_after_the_chain_has_answered(
+    def test_invoice_is_read_again_after_the_chain_has_responded(
         self,
         api: ContractClient,
         database: Database,
@@ -124,15 +124,15 @@ class TestCreateCheckoutSession:
         assert error(checkout(api, invoice_id)) == (409, "invoice_not_payable", [])
         assert count(database, CheckoutSession) == 0
 
-    def test_cannot_tell_another_projects_invoice_from_none(
+    def test_hidden_equals_absent(
         self, client: ContractClient, ben: Merchant, invoice_id: str
     ) -> None:
         for unknown in (invoice_id, NO_SUCH_ID):
             response = checkout(client.with_key(ben.key), unknown)
             assert error(response) == (404, "invoice_not_found", [])
 
-    def test_answers_422_for_an_id_that_is_no_uuid(self, api: ContractClient) -> None:
+    def test_returns_422_for_an_invalid_id(self, api: ContractClient) -> None:
         assert error(checkout(api, "nonsense"))[:2] == (422, "invalid_request")
 
-    def test_answers_401_without_a_key(self, client: ContractClient, invoice_id: str) -> None:
+    def test_rejects_missing_credentials(self, client: ContractClient, invoice_id: str) -> None:
         assert checkout(client, invoice_id).status_code == 401

@@ -1,4 +1,4 @@
-"""The error table: every failure of the domain has its row, every code is in the document."""
+"""The error table: every failure of the domain has its row, and every code is in the document."""
 
 import importlib
 import pkgutil
@@ -19,7 +19,7 @@ from specd.errors import DatabaseUnavailable, RateLimited
 from tests.support.served import documents_of, served
 from wsgi import project
 
-# Raised by the operator's commands only; an HTTP caller can never meet them.
+# Raised only by commands of the operator, never by HTTP requests.
 OPERATORS_ONLY = {
     domain.InvalidXpub,
     domain.PrivateKeyRefused,
@@ -36,7 +36,7 @@ OPERATORS_ONLY = {
 
 
 def every_failure() -> set[type[Refusal]]:
-    """All Refusals of the payment models, wherever they are defined."""
+    """Return all Refusals of the payment models, in any module."""
     for module in pkgutil.walk_packages(models.payment.__path__, "models.payment."):
         importlib.import_module(module.name)
 
@@ -54,25 +54,25 @@ def every_failure() -> set[type[Refusal]]:
 
 class TestTable:
     @pytest.mark.parametrize("kind", sorted(every_failure(), key=lambda kind: kind.__name__))
-    def test_every_failure_has_a_row_or_is_the_operators(self, kind: type[Refusal]) -> None:
+    def test_every_failure_has_a_row_or_is_for_operators(self, kind: type[Refusal]) -> None:
         mapped = ERRORS.find_row(kind) is not None
         assert mapped != (kind in OPERATORS_ONLY)
 
-    def test_a_rows_code_is_one_of_a_failure(self) -> None:
+    def test_code_of_a_row_belongs_to_a_failure(self) -> None:
         codes = {kind.code for kind in (*every_failure(), *ENGINE_ERRORS)}
         assert {code for code in ROWS if isinstance(code, str)} <= codes
 
-    def test_codes_and_document_agree_both_ways(self) -> None:
+    def test_codes_and_document_agree(self) -> None:
         table = {failure.code for failure in list_failures(project["payment"])}
         assert table == set(served("payment")["components"]["schemas"]["ErrorCode"]["enum"])
 
     @pytest.mark.parametrize("name", documents_of("payment"))
-    def test_every_code_is_explained_in_the_documents_head(self, name: str) -> None:
+    def test_every_code_is_explained_in_the_documents_description(self, name: str) -> None:
         head = specs.load(name)["info"]["description"]
         codes = specs.load(name)["components"]["schemas"]["ErrorCode"]["enum"]
         assert [code for code in codes if f"| `{code}` |" not in head] == []
 
-    def test_only_refusals_that_would_come_again_are_definitive(self) -> None:
+    def test_only_repeatable_refusals_are_definitive(self) -> None:
         kept = {code for code, row in ROWS.items() if row is not None and row.is_definitive}
         assert kept == {
             "invoice_not_cancelable",
@@ -95,7 +95,7 @@ class TestRespond:
             (domain.PrivateKeyRefused(), 500, "internal_error", {}),
         ],
     )
-    def test_answers_in_the_envelope(
+    def test_response_has_the_error_format(
         self, error: Exception, status: int, code: str, headers: dict[str, str]
     ) -> None:
         response = ERRORS.respond(error, "abc123def456")
@@ -107,6 +107,6 @@ class TestRespond:
     @pytest.mark.parametrize(
         "secret", ["SELECT secret FROM api_key", "https://user:pass@rpc.example/key"]
     )
-    def test_never_repeats_what_an_unknown_error_says(self, secret: str) -> None:
+    def test_message_of_an_unknown_error_is_not_repeated(self, secret: str) -> None:
         error: Any = RuntimeError(secret)
         assert secret.encode() not in ERRORS.respond(error, "abc123def456").body

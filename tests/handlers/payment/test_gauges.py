@@ -1,4 +1,4 @@
-"""What `/metrics` tells of the payment service besides its requests."""
+"""Metrics of the payment service at `/metrics`, except those of requests."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ from tests.support.payment.factories import Merchant, make_invoice
 from tests.support.payment.webhooks import create
 
 
-def test_how_far_webhooks_are_behind(
+def test_webhook_backlog(
     api: ContractClient,
     payment_app: PaymentApp,
     database: Database,
@@ -34,21 +34,21 @@ def test_how_far_webhooks_are_behind(
     ]
 
 
-def scraped(payment_app: PaymentApp, *beginnings: str) -> dict[str, float]:
-    """Return the samples whose lines begin so."""
+def samples_of(payment_app: PaymentApp, *beginnings: str) -> dict[str, float]:
+    """Return the samples whose lines start with one of the prefixes."""
     (answer,) = payment_app.send(httpx.Request("GET", f"{HOST}/metrics"))
     assert answer.status_code == 200
     samples = (line.rpartition(" ") for line in answer.text.splitlines())
     return {name: float(value) for name, _, value in samples if name.startswith(beginnings)}
 
 
-def test_how_far_chains_are_read_and_who_reads_them(
+def test_chain_progress_and_leases(
     payment_app: PaymentApp, database: Database, ada: Merchant, clock: FrozenClock
 ) -> None:
     seen_at = clock.now()
-    assert scraped(payment_app, "specd_watcher", "specd_lease") == {
+    assert samples_of(payment_app, "specd_watcher", "specd_lease") == {
         'specd_watcher_leading{chain="31337"}': 0.0
-    }, "the method's chain is to be watched, and nobody does"
+    }, "the method's chain has no watcher"
 
     def read_some(session: Session) -> None:
         session.add(
@@ -73,7 +73,7 @@ def test_how_far_chains_are_read_and_who_reads_them(
     database.run(lambda session: make_invoice(session, ada, now=clock.now()))
     clock.advance(seconds=5)
     lease = 'specd_lease_seconds{holder="host:7",lease="chain_watcher:31337"}'
-    assert scraped(payment_app, "specd_watcher", "specd_lease") == {
+    assert samples_of(payment_app, "specd_watcher", "specd_lease") == {
         'specd_watcher_leading{chain="31337"}': 1.0,
         'specd_watcher_blocks_behind{chain="31337"}': 10.0,
         'specd_watcher_unread_seconds{chain="31337"}': 25.0,
@@ -85,35 +85,35 @@ def test_how_far_chains_are_read_and_who_reads_them(
         lease: 7.0,
     }
     clock.advance(seconds=10)
-    assert scraped(payment_app, "specd_watcher_leading", "specd_lease") == {
+    assert samples_of(payment_app, "specd_watcher_leading", "specd_lease") == {
         'specd_watcher_leading{chain="31337"}': 0.0,
         lease: -3.0,
-    }, "the lease has lapsed"
+    }, "the lease has expired"
 
 
-def test_how_long_the_event_log_is(
+def test_length_of_the_event_log(
     payment_app: PaymentApp, database: Database, ada: Merchant, clock: FrozenClock
 ) -> None:
     last, oldest = own = tuple(
         f'specd_event_log_{name}{{service="payment"}}' for name in ("last_id", "oldest_seconds")
     )
-    assert scraped(payment_app, *own) == {last: 0.0, oldest: 0.0}
+    assert samples_of(payment_app, *own) == {last: 0.0, oldest: 0.0}
     for _ in range(3):
         database.run(lambda session: make_invoice(session, ada, now=clock.now()))
         clock.advance(seconds=10)
-    assert scraped(payment_app, *own) == {last: 3.0, oldest: 30.0}
+    assert samples_of(payment_app, *own) == {last: 3.0, oldest: 30.0}
 
 
-def test_without_a_database_they_are_absent_and_those_of_requests_are_not(
+def test_without_a_database_only_request_metrics_are_present(
     payment_app: PaymentApp, database: Database, ada: Merchant, api: ContractClient
 ) -> None:
     api.get("/v1/payment-methods")
     own = ("specd_webhook", "specd_watcher")
-    assert len(scraped(payment_app, *own)) == 4
+    assert len(samples_of(payment_app, *own)) == 4
     database.availability.is_silent = True
     try:
-        assert scraped(payment_app, *own) == {}
-        assert scraped(payment_app, "specd_requests_total")
+        assert samples_of(payment_app, *own) == {}
+        assert samples_of(payment_app, "specd_requests_total")
     finally:
         database.availability.note_answer()
-    assert len(scraped(payment_app, *own)) == 4
+    assert len(samples_of(payment_app, *own)) == 4

@@ -25,20 +25,20 @@ def outcome(response: httpx.Response) -> tuple[int, bytes]:
 
 
 class TestReplay:
-    def test_replays_the_first_answer_byte_for_byte(
+    def test_first_response_is_replayed_byte_for_byte(
         self, api: ContractClient, database: Database, clock: FrozenClock
     ) -> None:
         first = create(api)
         clock.advance(seconds=60)
         pay(database, first.json()["id"], at=clock.now(), head_number=105)
         again = create(api)
-        assert outcome(again) == outcome(first), "even though the invoice is paid by now"
+        assert outcome(again) == outcome(first), "even though the invoice is paid"
         assert "Idempotent-Replayed" not in first.headers
         assert again.headers["Idempotent-Replayed"] == "true"
         assert count(database, Invoice) == 1
         assert next_index(database) == 1
 
-    def test_replays_a_cancel(self, api: ContractClient, database: Database) -> None:
+    def test_cancellation_is_replayed(self, api: ContractClient, database: Database) -> None:
         invoice_id = create(api).json()["id"]
         first, again = cancel(api, invoice_id), cancel(api, invoice_id.upper())
         assert (outcome(again), again.headers["Idempotent-Replayed"]) == (outcome(first), "true")
@@ -49,7 +49,7 @@ class TestReplay:
         [{"amount": "0"}, {"payment_method_id": "unknown"}],
         ids=["invalid_amount", "payment_method_not_allowed"],
     )
-    def test_replays_a_refusal_that_would_come_again(
+    def test_definitive_refusal_is_replayed(
         self, api: ContractClient, database: Database, change: dict[str, Any]
     ) -> None:
         first, again = create(api, **change), create(api, **change)
@@ -57,7 +57,9 @@ class TestReplay:
         assert (outcome(again), again.headers["Idempotent-Replayed"]) == (outcome(first), "true")
         assert (count(database, Invoice), next_index(database)) == (0, 0)
 
-    def test_replays_an_attempt_that_exists_and_a_refused_cancel(self, api: ContractClient) -> None:
+    def test_existing_attempt_and_refused_cancellation_are_replayed(
+        self, api: ContractClient
+    ) -> None:
         invoice_id = create(api).json()["id"]
         cancel(api, invoice_id)
         for first, again in (
@@ -70,7 +72,7 @@ class TestReplay:
                 "true",
             )
 
-    def test_does_not_mind_the_order_and_spacing_of_the_body(self, api: ContractClient) -> None:
+    def test_order_and_spacing_of_the_body_are_ignored(self, api: ContractClient) -> None:
         first = create(api)
         body = (
             b'{ "payment_method_id":"tusd-local", "amount":"12.5",\n "attempt_no":1,'
@@ -82,26 +84,26 @@ class TestReplay:
 
 class TestReuse:
     @pytest.mark.parametrize("change", [{"amount": "12.50"}, {"attempt_no": 2}])
-    def test_refuses_the_key_for_another_body(
+    def test_key_with_another_body_is_rejected(
         self, api: ContractClient, database: Database, change: dict[str, Any]
     ) -> None:
         first = create(api)
         assert error(create(api, **change)) == (422, "idempotency_key_reused", [])
-        assert outcome(create(api)) == outcome(first), "the first answer stays"
+        assert outcome(create(api)) == outcome(first), "the first response is still replayed"
         assert count(database, Invoice) == 1
 
-    def test_refuses_the_key_for_another_operation(self, api: ContractClient) -> None:
+    def test_key_with_another_operation_is_rejected(self, api: ContractClient) -> None:
         invoice_id = create(api).json()["id"]
         assert error(cancel(api, invoice_id, KEY)) == (422, "idempotency_key_reused", [])
         assert api.get(f"{PATH}/{invoice_id}").json()["status"] == "unpaid"
 
     @pytest.mark.reaches("idempotency_key_reused")
-    def test_refuses_the_key_for_another_invoice(self, api: ContractClient) -> None:
+    def test_key_with_another_invoice_is_rejected(self, api: ContractClient) -> None:
         one, two = (create(api, f"key-0000000{n}", attempt_no=n).json()["id"] for n in (1, 2))
         assert cancel(api, one).status_code == 200
         assert error(cancel(api, two)) == (422, "idempotency_key_reused", [])
 
-    def test_another_project_may_use_the_same_key(
+    def test_other_project_may_use_the_same_key(
         self, api: ContractClient, client: ContractClient, ben: Merchant
     ) -> None:
         adas, bens = create(api), create(client.with_key(ben.key))
@@ -110,19 +112,19 @@ class TestReuse:
 
 
 class TestUnusedKey:
-    """What fails before it is decided leaves the key free."""
+    """A request that fails before its decision leaves the key unused."""
 
-    def test_validation_failures_do_not_use_up_the_key(self, api: ContractClient) -> None:
+    def test_validation_failure_leaves_the_key_unused(self, api: ContractClient) -> None:
         assert create(api, amount="1.").status_code == 422
         assert create(api).status_code == 201
 
-    def test_a_missing_invoice_does_not_use_up_the_key(self, api: ContractClient) -> None:
+    def test_missing_invoice_leaves_the_key_unused(self, api: ContractClient) -> None:
         missing = cancel(api, "00000000-0000-4000-8000-000000000000", KEY)
         assert error(missing) == (404, "invoice_not_found", [])
         assert create(api).status_code == 201
 
     @pytest.mark.reaches("internal_error")
-    def test_a_bug_keeps_nothing_and_the_key_may_be_retried(
+    def test_internal_error_stores_nothing_and_can_be_retried(
         self, api: ContractClient, database: Database, chain: FakeGateway
     ) -> None:
         working, chain.configured = chain.configured, None  # type: ignore[assignment]
@@ -134,7 +136,7 @@ class TestUnusedKey:
 
 
 class TestRaces:
-    def test_sixteen_at_once_make_one_invoice_and_get_one_answer(
+    def test_sixteen_concurrent_requests_create_one_invoice_with_one_response(
         self, api: ContractClient, database: Database
     ) -> None:
         request = {"json": ORDER, "headers": {"Idempotency-Key": KEY}}
@@ -144,7 +146,7 @@ class TestRaces:
         assert sum("Idempotent-Replayed" not in answer.headers for answer in answers) == 1
         assert (count(database, Invoice), next_index(database)) == (1, 1)
 
-    def test_eight_keys_for_one_attempt_make_one_invoice_and_seven_refusals(
+    def test_eight_keys_for_one_attempt_create_one_invoice_and_seven_refusals(
         self, api: ContractClient, database: Database
     ) -> None:
         answers = api.at_once(
@@ -155,9 +157,9 @@ class TestRaces:
         )
         assert Counter(answer.status_code for answer in answers) == {201: 1, 409: 7}
         assert (count(database, Invoice), next_index(database)) == (1, 1)
-        assert count(database, IdempotencyKey) == 8, "each refusal is kept"
+        assert count(database, IdempotencyKey) == 8, "each refusal is stored"
 
-    def test_eight_orders_at_once_get_eight_addresses(
+    def test_eight_concurrent_orders_have_eight_addresses(
         self, api: ContractClient, database: Database
     ) -> None:
         answers = api.at_once(
@@ -175,7 +177,7 @@ class TestRaces:
         assert len({answer.json()["deposit_address"] for answer in answers}) == 8
         assert next_index(database) == 8
 
-    def test_eight_cancels_at_once_cancel_once(
+    def test_eight_concurrent_cancellations_cancel_once(
         self, api: ContractClient, database: Database
     ) -> None:
         invoice_id = create(api).json()["id"]
@@ -194,11 +196,11 @@ class TestRaces:
 
     @pytest.mark.impatient
     @pytest.mark.reaches("idempotency_in_progress")
-    def test_answers_409_while_the_first_request_is_under_way(
+    def test_returns_409_while_the_first_request_runs(
         self, api: ContractClient, database: Database, database_url: str, ada: Merchant
     ) -> None:
         if database.dialect == "sqlite":
-            pytest.skip("SQLite has one writer: who comes second waits, or is told 503")
+            pytest.skip("SQLite has one writer: the second request waits, or fails with 503")
         with psycopg.connect(database_url.replace("+psycopg", "")) as other:
             other.execute(
                 "INSERT INTO idempotency_key"
@@ -210,11 +212,11 @@ class TestRaces:
             assert error(response) == (409, "idempotency_in_progress", [])
             assert response.headers["Retry-After"] == "1"
             other.rollback()
-        assert create(api).status_code == 201, "once the first one has gone away"
+        assert create(api).status_code == 201, "after the first request has ended"
 
     @pytest.mark.impatient
     @pytest.mark.reaches("database_unavailable")
-    def test_answers_503_when_the_writers_place_stays_taken(
+    def test_returns_503_while_another_writer_is_active(
         self, api: ContractClient, database: Database, database_url: str
     ) -> None:
         if database.dialect == "postgresql":

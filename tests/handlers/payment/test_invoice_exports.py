@@ -1,4 +1,4 @@
-"""export_invoices: the lines of an export, how many there may be, and what ends it early."""
+"""export_invoices: lines, limits and early ends of an export."""
 
 import csv
 import io
@@ -23,8 +23,8 @@ FORMULAS = ("\n=1", "\r=1", "  =1", "\u3000=1", "\uff1d1", "\uff0b1", "\uff0d1",
 
 
 @pytest.fixture
-def made(database: Database, ada: Merchant, now: datetime) -> list[str]:
-    """An invoice for each of `ORDERS`, the oldest first. The first is overpaid."""
+def invoice_ids(database: Database, ada: Merchant, now: datetime) -> list[str]:
+    """Create an invoice for each of `ORDERS`, oldest first. The first is overpaid."""
 
     def work(session: Session) -> list[str]:
         times = (now + timedelta(seconds=second) for second in range(len(ORDERS)))
@@ -46,24 +46,24 @@ def export(api: ContractClient, **query: Any) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
-def test_has_a_line_for_each_invoice(api: ContractClient, made: list[str]) -> None:
+def test_has_a_line_for_each_invoice(api: ContractClient, invoice_ids: list[str]) -> None:
     rows = export(api)
-    assert [row["invoice"] for row in rows] == made[::-1]
+    assert [row["invoice"] for row in rows] == invoice_ids[::-1]
     assert [*rows[0]] == [*COLUMNS]
     paid = rows[-1]
-    read = api.get(f"/v1/invoices/{made[0]}").json()
+    read = api.get(f"/v1/invoices/{invoice_ids[0]}").json()
     assert paid["status"] == "paid"
     assert paid["amount_paid"] == "12.500001"
     assert paid["amount_paid_atoms"] == read["amount_paid"]
     assert paid["transactions"] == read["payments"][0]["tx_hash"]
 
 
-def test_no_cell_is_a_formula(api: ContractClient, made: list[str]) -> None:
+def test_no_cell_is_a_formula(api: ContractClient, invoice_ids: list[str]) -> None:
     orders = [row["order"] for row in export(api, order="asc")]
     assert orders == ["order-1", "'=1+1", "'+1", "'@SUM(A1)", "'\t=1", 'a "b", c\nd', "zwölf"]
 
 
-def test_file_is_utf_8_for_spreadsheets(api: ContractClient, made: list[str]) -> None:
+def test_file_is_utf_8_for_spreadsheets(api: ContractClient, invoice_ids: list[str]) -> None:
     answer = api.get(PATH)
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert answer.content.startswith(b"\xef\xbb\xbfinvoice,order,")
@@ -78,13 +78,13 @@ def test_semicolon_does_not_begin_a_cell() -> None:
     assert bookkeeping._line(["a;=1", "b,", "c"]) == '"a;=1","b,",c\r\n'
 
 
-def test_is_named_as_a_file(api: ContractClient, made: list[str]) -> None:
+def test_file_has_a_name(api: ContractClient, invoice_ids: list[str]) -> None:
     answer = api.get(PATH)
     assert answer.headers["Content-Disposition"] == 'attachment; filename="invoices.csv"'
     assert answer.headers["Cache-Control"] == "no-store"
 
 
-def test_there_may_be_none(api: ContractClient) -> None:
+def test_empty_list(api: ContractClient) -> None:
     assert api.get(PATH).text == bookkeeping.BOM + ",".join(COLUMNS) + "\r\n"
 
 
@@ -101,9 +101,9 @@ def test_there_may_be_none(api: ContractClient) -> None:
     ],
     ids=str,
 )
-def test_is_the_list_however_it_is_read(
+def test_export_equals_the_list(
     api: ContractClient,
-    made: list[str],
+    invoice_ids: list[str],
     query: dict[str, Any],
     at_once: int,
     monkeypatch: pytest.MonkeyPatch,
@@ -114,80 +114,80 @@ def test_is_the_list_however_it_is_read(
     assert [row["invoice"] for row in export(api, **query)] == [each["id"] for each in listed]
 
 
-def test_shows_nothing_of_another_project(
-    client: ContractClient, made: list[str], ben: Merchant
+def test_hides_other_projects(
+    client: ContractClient, invoice_ids: list[str], ben: Merchant
 ) -> None:
     assert export(client.with_key(ben.key)) == []
     assert client.get(PATH).status_code == 401
 
 
-def test_unknown_filters_and_pages_are_refused(api: ContractClient) -> None:
+def test_rejects_unknown_filters_and_page_parameters(api: ContractClient) -> None:
     for query in ("limit=1", "cursor=AAAA", "status=open", "order=up", "order=asc&order=asc"):
         answer = api.get(f"{PATH}?{query}")
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")
 
 
 @pytest.mark.reaches("too_many_invoices")
-def test_too_many_are_refused_before_the_first(
-    api: ContractClient, made: list[str], monkeypatch: pytest.MonkeyPatch
+def test_too_many_lines_are_rejected_before_the_first(
+    api: ContractClient, invoice_ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(invoices, "MAX_EXPORTED", len(made))
-    assert len(export(api)) == len(made)
-    monkeypatch.setattr(invoices, "MAX_EXPORTED", len(made) - 1)
+    monkeypatch.setattr(invoices, "MAX_EXPORTED", len(invoice_ids))
+    assert len(export(api)) == len(invoice_ids)
+    monkeypatch.setattr(invoices, "MAX_EXPORTED", len(invoice_ids) - 1)
     answer = api.get(PATH)
     assert answer.status_code == 422
     assert answer.json() == {
         "code": "too_many_invoices",
-        "message": f"More than {len(made) - 1} invoices pass these filters; export them in parts, "
-        "by created_from and created_to.",
+        "message": f"More than {len(invoice_ids) - 1} invoices pass these filters; export them in "
+        "parts, by created_from and created_to.",
         "request_id": answer.headers["Request-Id"],
         "details": [],
     }
-    assert len(export(api, status="unpaid")) == len(made) - 1
+    assert len(export(api, status="unpaid")) == len(invoice_ids) - 1
 
 
-def test_too_many_bytes_cut_it_off(
-    api: ContractClient, made: list[str], monkeypatch: pytest.MonkeyPatch
+def test_too_many_bytes_end_the_response(
+    api: ContractClient, invoice_ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bookkeeping, "AT_ONCE", 1)
     whole = len(api.get(PATH).content)
     monkeypatch.setattr(invoices, "MAX_EXPORTED_BYTES", whole)
-    assert len(export(api)) == len(made)
+    assert len(export(api)) == len(invoice_ids)
     monkeypatch.setattr(invoices, "MAX_EXPORTED_BYTES", whole - 1)
     check_cut_off(api)
 
 
-def test_the_document_names_both_bounds() -> None:
+def test_document_names_both_limits() -> None:
     operation = specs.load("payment-events")["paths"][PATH]["get"]
     assert f"More than {invoices.MAX_EXPORTED:,} invoices" in operation["description"]
     schema = operation["responses"]["200"]["content"]["text/csv"]["schema"]
     assert schema["maxLength"] == invoices.MAX_EXPORTED_BYTES
 
 
-def test_a_revoked_key_ends_it(
+def test_revoked_key_ends_the_response(
     api: ContractClient,
     database: Database,
     ada: Merchant,
     now: datetime,
-    made: list[str],
+    invoice_ids: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(bookkeeping, "AT_ONCE", 1)
     read = bookkeeping.read_lines
 
     def read_and_revoke(*values: Any, **named: Any) -> Any:
-        its = read(*values, **named)
+        result = read(*values, **named)
         monkeypatch.setattr(bookkeeping, "read_lines", read)
         key_id = ada.key.split("_")[2]
         database.run(lambda s: keys.revoke_key(s, key_id=key_id, now=now))
-        return its
+        return result
 
     monkeypatch.setattr(bookkeeping, "read_lines", read_and_revoke)
     check_cut_off(api)
 
 
 def check_cut_off(api: ContractClient) -> None:
-    """An export begins, and has no end."""
+    """Check that an export begins and is incomplete."""
     with pytest.raises(AssertionError) as cut:
         api.get(PATH)
     assert cut.traceback[-1].path.parts[-3:] == ("httpx", "_transports", "asgi.py")

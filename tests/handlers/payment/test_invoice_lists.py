@@ -1,4 +1,4 @@
-"""list_invoices: what a page holds, in what order, and how a client reads on."""
+"""list_invoices: contents and order of a page, and the following pages."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ Make = Callable[..., list[str]]
 
 @pytest.fixture
 def make(database: Database, ada: Merchant, now: datetime) -> Make:
-    """Make invoices of Ada's, one second after another; their ids, the oldest first."""
+    """Create invoices of Ada's at intervals of a second and return their ids, oldest first."""
 
     def make(count: int = 1, *, at: datetime = now, **over: Any) -> list[str]:
         def work(session: Session) -> list[str]:
@@ -35,7 +35,7 @@ def make(database: Database, ada: Merchant, now: datetime) -> Make:
 
 
 def ids(api: ContractClient, **query: Any) -> list[str]:
-    """The invoices of one page that is the last."""
+    """Return the invoices of a single, last page."""
     body = page(api, **query)
     assert (body["has_more"], body["next_cursor"]) == (False, None)
     return [invoice["id"] for invoice in body["data"]]
@@ -49,14 +49,14 @@ def page(api: ContractClient, **query: Any) -> dict[str, Any]:
 
 
 class TestPages:
-    def test_there_may_be_none(self, api: ContractClient) -> None:
+    def test_empty_list(self, api: ContractClient) -> None:
         assert page(api) == {"data": [], **END}
 
-    def test_lists_whole_invoices(self, api: ContractClient, make: Make) -> None:
+    def test_lists_complete_invoices(self, api: ContractClient, make: Make) -> None:
         (invoice_id,) = make()
         assert page(api) == {"data": [api.get(f"{PATH}/{invoice_id}").json()], **END}
 
-    def test_a_paid_one_has_its_payments(
+    def test_paid_invoice_has_its_payments(
         self, api: ContractClient, make: Make, database: Database, now: datetime
     ) -> None:
         first, second = make(2)
@@ -67,13 +67,13 @@ class TestPages:
         assert [len(invoice["payments"]) for invoice in wanted] == [1, 2]
         assert page(api)["data"] == wanted
 
-    def test_the_newest_comes_first(self, api: ContractClient, make: Make) -> None:
+    def test_newest_is_first(self, api: ContractClient, make: Make) -> None:
         made = make(3)
         assert ids(api) == ids(api, order="desc") == made[::-1]
         assert ids(api, order="asc") == made
 
     @pytest.mark.parametrize("order", ["desc", "asc"])
-    def test_one_moment_is_ordered_too(
+    def test_equal_times_are_ordered_by_id(
         self, api: ContractClient, make: Make, now: datetime, order: str
     ) -> None:
         made = [make(at=now)[0] for _ in range(5)]
@@ -86,7 +86,7 @@ class TestPages:
             cursor = {"cursor": body["next_cursor"]}
         assert found == sorted(made, reverse=order == "desc")
 
-    def test_twenty_unless_told(self, api: ContractClient, make: Make) -> None:
+    def test_default_limit_is_twenty(self, api: ContractClient, make: Make) -> None:
         made = make(21)
         body = page(api)
         assert [invoice["id"] for invoice in body["data"]] == made[:0:-1]
@@ -94,7 +94,7 @@ class TestPages:
         assert ids(api, cursor=body["next_cursor"]) == [made[0]]
         assert len(ids(api, limit=100)) == 21
 
-    def test_a_full_last_page_is_the_last(self, api: ContractClient, make: Make) -> None:
+    def test_full_last_page_has_no_cursor(self, api: ContractClient, make: Make) -> None:
         assert len(ids(api, limit=2)) == 0
         make(2)
         assert len(ids(api, limit=2)) == 2
@@ -120,13 +120,13 @@ class TestPages:
             ("cursor=a%2Bb", "/query/cursor"),
         ],
     )
-    def test_what_does_not_fit_is_refused(self, api: ContractClient, query: str, path: str) -> None:
+    def test_rejects_invalid_parameters(self, api: ContractClient, query: str, path: str) -> None:
         answer = api.get(f"{PATH}?{query}")
         assert answer.status_code == 422
         assert answer.json()["code"] == "invalid_request"
         assert [detail["path"] for detail in answer.json()["details"]] == [path]
 
-    def test_very_many_payments_make_a_shorter_page(
+    def test_many_payments_shorten_the_page(
         self,
         api: ContractClient,
         make: Make,
@@ -144,13 +144,11 @@ class TestPages:
         monkeypatch.setattr(invoice_list, "MAX_PAYMENTS", 1)
         assert [invoice["id"] for invoice in page(api)["data"]] == [made[2]]
 
-    def test_another_projects_are_not_there(
-        self, client: ContractClient, make: Make, ben: Merchant
-    ) -> None:
+    def test_hides_other_projects(self, client: ContractClient, make: Make, ben: Merchant) -> None:
         make(2)
         assert page(client.with_key(ben.key)) == {"data": [], **END}
 
-    def test_answers_401_without_a_key(self, client: ContractClient) -> None:
+    def test_rejects_missing_credentials(self, client: ContractClient) -> None:
         assert client.get(PATH).status_code == 401
 
 
@@ -163,7 +161,9 @@ class TestFilters:
         assert sorted(ids(api, external_order_id="Ä 1", status=["unpaid", "paid"])) == sorted(tries)
         assert ids(api, external_order_id="Ä 1", status=["expired", "canceled"]) == []
 
-    def test_by_time_from_and_before(self, api: ContractClient, make: Make, now: datetime) -> None:
+    def test_from_is_inclusive_and_before_exclusive(
+        self, api: ContractClient, make: Make, now: datetime
+    ) -> None:
         made = make(4)
         second = UtcMs.to_ms(now + timedelta(seconds=1))
         assert ids(api, created_from=second) == made[:0:-1]
@@ -289,14 +289,14 @@ class TestFilters:
         assert ids(api, updated_from=0, created_to=UtcMs.to_ms(now) + 1) == [first]
         assert ids(api, updated_from=since, exception="partial") == [first]
         assert ids(api, updated_from=since, status="paid") == []
-        clock.advance(seconds=LIFETIME.total_seconds() + 1.5)  # the worker has not noticed yet
+        clock.advance(seconds=LIFETIME.total_seconds() + 1.5)  # the worker has not run yet
         assert ids(api, updated_from=since, order="asc") == [first, second]
         assert ids(api, updated_from=since, status="expired") == [second, first]
         read = [api.get(f"{PATH}/{each}").json()["updated_at"] for each in (first, second)]
         assert read == sorted(read)
         assert ids(api, updated_from=read[1]) == [second]
 
-    def test_what_changes_meanwhile_comes_again(
+    def test_invoice_changed_meanwhile_is_listed_again(
         self, api: ContractClient, make: Make, database: Database, now: datetime
     ) -> None:
         first, second, third = make(3)
@@ -306,7 +306,7 @@ class TestFilters:
         pay(database, first, at=now + timedelta(minutes=1), amount=1)
         assert ids(api, cursor=body["next_cursor"], **filters) == [third, first]
 
-    def test_together(self, api: ContractClient, make: Make, now: datetime) -> None:
+    def test_combined_filters(self, api: ContractClient, make: Make, now: datetime) -> None:
         made = make(3)
         start = UtcMs.to_ms(now)
         query = {"status": ["unpaid"], "created_from": start + 1, "limit": 1}
@@ -316,7 +316,7 @@ class TestFilters:
 
 
 class TestCursors:
-    def test_new_invoices_change_nothing_behind_it(
+    def test_new_invoices_do_not_change_later_pages(
         self, api: ContractClient, make: Make, now: datetime
     ) -> None:
         made = make(4)
@@ -324,12 +324,12 @@ class TestCursors:
         make(3, at=now + timedelta(minutes=1))
         assert ids(api, limit=2, cursor=first["next_cursor"]) == made[1::-1]
 
-    def test_the_limit_may_change(self, api: ContractClient, make: Make) -> None:
+    def test_limit_may_change(self, api: ContractClient, make: Make) -> None:
         made = make(4)
         cursor = page(api, limit=1)["next_cursor"]
         assert ids(api, limit=50, cursor=cursor) == made[2::-1]
 
-    def test_it_belongs_to_its_filters_and_project(
+    def test_cursor_belongs_to_its_filters_and_project(
         self, api: ContractClient, client: ContractClient, make: Make, ben: Merchant
     ) -> None:
         make(2)
@@ -353,7 +353,7 @@ class TestCursors:
         refused(client.with_key(ben.key), cursor, **filters)
 
     @pytest.mark.reaches("invalid_cursor")
-    def test_a_broken_one_is_refused(self, api: ContractClient, make: Make) -> None:
+    def test_invalid_cursor_is_rejected(self, api: ContractClient, make: Make) -> None:
         make(2)
         cursor = page(api, limit=1)["next_cursor"]
         assert len(cursor) == 43

@@ -1,4 +1,4 @@
-"""create_invoice, get_invoice, cancel_invoice: what each answers, and what it leaves behind."""
+"""create_invoice, get_invoice, cancel_invoice: responses and stored state."""
 
 import threading
 from contextlib import closing
@@ -43,8 +43,8 @@ from tests.support.payment.invoices import (
 FULL_WIDTH = "\uff11\uff12"
 
 
-class TestWhatWasThereBefore:
-    """What an invoice notes of its chain, so that older transfers do not pay it."""
+class TestCreationBlock:
+    """The chain position at creation, so that earlier transfers do not pay the invoice."""
 
     BLOCK = NewestBlock(250, "0x" + "a" * 64)
 
@@ -55,14 +55,14 @@ class TestWhatWasThereBefore:
             ).one()
         return (row.creation_block, row.creation_head, row.creation_head_hash)
 
-    def test_is_the_block_that_the_chain_shows_where_no_watcher_has_looked(
+    def test_block_of_the_chain_without_a_watcher(
         self, api: ContractClient, database: Database, chain: FakeGateway
     ) -> None:
         chain.newest_block = self.BLOCK
         assert create(api).status_code == 201
         assert self.noted(database) == (None, 250, self.BLOCK.hash)
 
-    def test_is_the_checkpoint_where_a_watcher_has_just_looked(
+    def test_recent_checkpoint_of_the_watcher(
         self, api: ContractClient, database: Database, chain: FakeGateway, now: datetime
     ) -> None:
         chain.newest_block = self.BLOCK
@@ -70,7 +70,7 @@ class TestWhatWasThereBefore:
         assert create(api).status_code == 201
         assert self.noted(database) == (200, None, None)
 
-    def test_is_both_where_the_watcher_looked_long_ago(
+    def test_later_of_both_with_an_old_checkpoint(
         self,
         api: ContractClient,
         database: Database,
@@ -84,7 +84,7 @@ class TestWhatWasThereBefore:
         assert create(api).status_code == 201
         assert self.noted(database) == (200, 250, self.BLOCK.hash)
 
-    def test_is_what_the_watcher_has_seen_where_an_endpoint_lags(
+    def test_checkpoint_if_an_endpoint_lags(
         self,
         api: ContractClient,
         database: Database,
@@ -98,14 +98,14 @@ class TestWhatWasThereBefore:
         assert create(api).status_code == 201
         assert self.noted(database)[0] == 300
 
-    def test_is_nothing_where_nobody_knows(self, api: ContractClient, database: Database) -> None:
+    def test_null_if_unknown(self, api: ContractClient, database: Database) -> None:
         assert create(api).status_code == 201
         assert self.noted(database) == (None, None, None)
 
-    def test_no_watcher_moves_on_before_the_invoice_is_stored(
+    def test_watcher_does_not_advance_before_the_invoice_is_stored(
         self, postgres_url: str, now: datetime
     ) -> None:
-        """A reorganisation that is found meanwhile could not tell the invoice."""
+        """Otherwise a reorganization found meanwhile would miss the invoice."""
         moved = threading.Event()
         with closing(Database(postgres_url)) as database:
             ada = database.run(lambda session: make_merchant(session, now=now))
@@ -133,7 +133,9 @@ class TestWhatWasThereBefore:
 
 
 class TestCreateInvoice:
-    def test_answers_201_with_the_whole_invoice(self, api: ContractClient, now: datetime) -> None:
+    def test_returns_201_with_the_complete_invoice(
+        self, api: ContractClient, now: datetime
+    ) -> None:
         response = create(api)
         assert response.status_code == 201
         body = response.json()
@@ -167,7 +169,7 @@ class TestCreateInvoice:
             "derivation_path": "m/44'/60'/0'/0/0",
         }
 
-    def test_gives_each_invoice_the_next_deposit_address(self, api: ContractClient) -> None:
+    def test_each_invoice_has_the_next_deposit_address(self, api: ContractClient) -> None:
         addresses = [
             create(api, f"key-0000000{n}", attempt_no=n).json()["deposit_address"]
             for n in (1, 2, 3)
@@ -205,7 +207,7 @@ class TestCreateInvoice:
             ),
         ],
     )
-    def test_takes_an_amount_exactly(self, api: ContractClient, amount: str, atoms: str) -> None:
+    def test_amount_is_stored_exactly(self, api: ContractClient, amount: str, atoms: str) -> None:
         created = create(api, amount=amount)
         assert (created.status_code, created.json()["amount"]) == (201, atoms)
         assert api.get(f"{PATH}/{created.json()['id']}").json()["amount"] == atoms
@@ -221,7 +223,7 @@ class TestCreateInvoice:
         ids=["zero", "zero with decimals", "72 nines", "one atom over uint256"],
     )
     @pytest.mark.reaches("invalid_amount")
-    def test_answers_422_invalid_amount_for_an_amount_no_token_can_have(
+    def test_returns_422_invalid_amount_for_an_amount_beyond_the_token(
         self, api: ContractClient, database: Database, amount: str
     ) -> None:
         response = create(api, amount=amount)
@@ -248,13 +250,13 @@ class TestCreateInvoice:
         ],
     )
     @pytest.mark.reaches("invalid_request")
-    def test_answers_422_invalid_request_for_a_text_that_is_no_amount(
+    def test_returns_422_invalid_request_for_other_text(
         self, api: ContractClient, database: Database, amount: str
     ) -> None:
         response = create(api, amount=amount)
         assert error(response)[:2] == (422, "invalid_request")
         assert set(error(response)[2]) == {"/body/amount"}
-        assert count(database, IdempotencyKey) == 0, "the key is not used up"
+        assert count(database, IdempotencyKey) == 0, "the key is unused"
 
     @pytest.mark.parametrize(
         ("change", "pointer"),
@@ -276,14 +278,14 @@ class TestCreateInvoice:
             ({"unknown": 1}, "/body"),
         ],
     )
-    def test_answers_422_pointing_at_what_is_wrong(
+    def test_returns_422_with_the_location_of_the_error(
         self, api: ContractClient, change: dict[str, Any], pointer: str
     ) -> None:
         status, code, paths = error(create(api, **change))
         assert (status, code, set(paths)) == (422, "invalid_request", {pointer})
 
     @pytest.mark.parametrize("missing", sorted(ORDER))
-    def test_answers_422_for_a_missing_property(self, api: ContractClient, missing: str) -> None:
+    def test_returns_422_for_a_missing_property(self, api: ContractClient, missing: str) -> None:
         body = {name: value for name, value in ORDER.items() if name != missing}
         response = api.post(PATH, json=body, headers={"Idempotency-Key": "key-00000001"})
         assert error(response) == (422, "invalid_request", ["/body"])
@@ -292,14 +294,14 @@ class TestCreateInvoice:
     @pytest.mark.parametrize(
         "content", [b"", b"{", b"[]", b"null", b"\xff", b'{"a":1,"a":1}', b"[" * 10_000]
     )
-    def test_answers_422_for_a_body_that_is_no_json_object(
+    def test_returns_422_for_a_body_other_than_a_json_object(
         self, api: ContractClient, content: bytes
     ) -> None:
         headers = {"Idempotency-Key": "key-00000001", "Content-Type": "application/json"}
         response = api.post(PATH, content=content, headers=headers)
         assert error(response)[:2] == (422, "invalid_request")
 
-    def test_takes_the_extremes_of_every_field(self, api: ContractClient) -> None:
+    def test_accepts_extreme_values_of_every_field(self, api: ContractClient) -> None:
         order_id = "\U0001f4da" * 150
         body = create(api, external_order_id=order_id, attempt_no=2147483647).json()
         assert (body["external_order_id"], body["attempt_no"]) == (order_id, 2147483647)
@@ -308,16 +310,14 @@ class TestCreateInvoice:
     @pytest.mark.parametrize(
         "key", ["short", "x" * 101, "spaces in it", "ümlaut-key", "tab\tinside"]
     )
-    def test_answers_422_for_a_malformed_key(self, api: ContractClient, key: str) -> None:
+    def test_returns_422_for_a_malformed_key(self, api: ContractClient, key: str) -> None:
         request = api.build("POST", PATH, json=ORDER)
         request.headers = httpx.Headers([*request.headers.raw, (b"Idempotency-Key", key.encode())])
         (response,) = api.at_once(request)
         assert error(response)[:2] == (422, "invalid_request")
         assert set(error(response)[2]) == {"/header/Idempotency-Key"}
 
-    def test_answers_422_without_a_key_and_names_all_that_is_wrong(
-        self, api: ContractClient
-    ) -> None:
+    def test_returns_422_without_a_key_and_lists_all_errors(self, api: ContractClient) -> None:
         response = api.post(PATH, json=ORDER | {"attempt_no": 0})
         assert error(response) == (
             422,
@@ -326,7 +326,7 @@ class TestCreateInvoice:
         )
 
     @pytest.mark.reaches("payment_method_not_allowed")
-    def test_answers_422_for_a_method_the_project_does_not_have(
+    def test_returns_422_for_an_unknown_payment_method(
         self, api: ContractClient, database: Database, ben: Merchant, now: datetime
     ) -> None:
         database.run(lambda s: make_method(s, ben.project, now=now, method_id="only-bens"))
@@ -339,7 +339,7 @@ class TestCreateInvoice:
         assert count(database, Invoice) == 0
 
     @pytest.mark.reaches("order_attempt_exists")
-    def test_answers_409_for_a_second_invoice_of_an_attempt_and_names_the_first(
+    def test_returns_409_for_a_repeated_attempt_with_the_first_invoice(
         self, api: ContractClient, database: Database
     ) -> None:
         first = create(api).json()["id"]
@@ -348,15 +348,15 @@ class TestCreateInvoice:
         assert first in response.json()["details"][0]["message"]
         assert response.json()["details"][0]["invoice_id"] == first
         assert count(database, Invoice) == 1
-        assert next_index(database) == 1, "a refusal uses up no address"
+        assert next_index(database) == 1, "a refusal uses no address"
 
-    def test_lets_two_projects_use_the_same_order_number(
+    def test_two_projects_may_use_the_same_order_number(
         self, api: ContractClient, client: ContractClient, ben: Merchant
     ) -> None:
         assert create(api).status_code == 201
         assert create(client.with_key(ben.key)).status_code == 201
 
-    def test_answers_503_when_no_endpoint_serves_the_chain_and_keeps_nothing(
+    def test_returns_503_without_an_endpoint_and_stores_nothing(
         self, api: ContractClient, database: Database, chain: FakeGateway
     ) -> None:
         chain.configured.clear()
@@ -365,41 +365,43 @@ class TestCreateInvoice:
         assert int(response.headers["Retry-After"]) > 0
         assert (count(database, Invoice), count(database, IdempotencyKey)) == (0, 0)
         chain.configured.add(31337)
-        assert create(api).status_code == 201, "the same key, once the chain is back"
+        assert create(api).status_code == 201, "the same key works when the chain is available"
 
     @pytest.mark.reaches("body_too_large")
-    def test_answers_413_over_64_kib(self, api: ContractClient) -> None:
+    def test_returns_413_over_64_kib(self, api: ContractClient) -> None:
         response = create(api, external_order_id="x" * 65_536)
         assert error(response) == (413, "body_too_large", [])
 
     @pytest.mark.parametrize("media_type", ["text/plain", "application/xml", "multipart/form-data"])
     @pytest.mark.reaches("unsupported_media_type")
-    def test_answers_415_for_anything_but_json(self, api: ContractClient, media_type: str) -> None:
+    def test_returns_415_for_other_types_than_json(
+        self, api: ContractClient, media_type: str
+    ) -> None:
         headers = {"Idempotency-Key": "key-00000001", "Content-Type": media_type}
         response = api.post(PATH, content=b"a=1", headers=headers)
         assert error(response) == (415, "unsupported_media_type", [])
         assert response.headers["Accept"] == "application/json"
 
-    def test_answers_431_for_an_address_that_is_too_long(self, api: ContractClient) -> None:
+    def test_returns_431_for_a_long_url(self, api: ContractClient) -> None:
         response = api.get("/v1/payment-methods?x=" + "x" * 9_000)
         assert error(response) == (431, "headers_too_large", [])
 
     @pytest.mark.reaches("headers_too_large")
-    def test_answers_431_for_headers_that_are_too_long(self, api: ContractClient) -> None:
+    def test_returns_431_for_long_headers(self, api: ContractClient) -> None:
         response = api.post(PATH, json=ORDER, headers={"X-Long": "x" * 20_000})
         assert error(response) == (431, "headers_too_large", [])
 
-    def test_answers_401_without_a_key(self, client: ContractClient) -> None:
+    def test_rejects_missing_credentials(self, client: ContractClient) -> None:
         assert create(client).status_code == 401
 
 
 class TestGetInvoice:
-    def test_answers_what_create_answered(self, api: ContractClient) -> None:
+    def test_returns_the_response_of_create(self, api: ContractClient) -> None:
         created = create(api)
         response = api.get(f"{PATH}/{created.json()['id']}")
         assert (response.status_code, response.content) == (200, created.content)
 
-    def test_takes_the_id_in_any_case(self, api: ContractClient) -> None:
+    def test_id_is_accepted_in_any_case(self, api: ContractClient) -> None:
         created = create(api).json()
         assert api.get(f"{PATH}/{created['id'].upper()}").json() == created
 
@@ -434,7 +436,7 @@ class TestGetInvoice:
             "paid_at": UtcMs.to_ms(at),
         }
 
-    def test_shows_processing_while_confirmations_are_missing(
+    def test_status_is_processing_while_confirmations_are_missing(
         self, api: ContractClient, database: Database, now: datetime
     ) -> None:
         invoice_id = create(api).json()["id"]
@@ -444,7 +446,7 @@ class TestGetInvoice:
         assert shown == {"status": "processing", "amount_paid": "0", "amount_pending": "12500000"}
         assert [p["confirmations"] for p in body["payments"]] == [1]
 
-    def test_expires_by_the_clock_without_any_worker(
+    def test_expires_by_the_clock_without_a_worker(
         self, api: ContractClient, clock: FrozenClock
     ) -> None:
         created = create(api).json()
@@ -456,7 +458,7 @@ class TestGetInvoice:
             "updated_at": created["expires_at"],
         }
 
-    def test_answers_304_to_the_etag_of_an_unchanged_invoice(
+    def test_returns_304_for_the_etag_of_an_unchanged_invoice(
         self, api: ContractClient, database: Database, now: datetime
     ) -> None:
         path = f"{PATH}/{create(api).json()['id']}"
@@ -476,7 +478,7 @@ class TestGetInvoice:
         assert api.get(f"{PATH}/{invoice_id}").status_code == 200
 
     @pytest.mark.reaches("invoice_not_found")
-    def test_cannot_tell_another_projects_invoice_from_none(
+    def test_hidden_equals_absent(
         self, api: ContractClient, client: ContractClient, ben: Merchant
     ) -> None:
         adas = create(api).json()["id"]
@@ -487,13 +489,13 @@ class TestGetInvoice:
     @pytest.mark.parametrize(
         "bad", ["1", "not-a-uuid", NO_SUCH_ID + "0", NO_SUCH_ID[:-1] + "g", "%00", "%ff", "a%0A"]
     )
-    def test_answers_422_for_an_id_that_is_no_uuid(self, api: ContractClient, bad: str) -> None:
+    def test_returns_422_for_an_invalid_id(self, api: ContractClient, bad: str) -> None:
         status, code, paths = error(api.get(f"{PATH}/{bad}"))
         assert (status, code) == (422, "invalid_request")
         assert set(paths) <= {"/path", "/path/id"}
 
     @pytest.mark.reaches("unauthorized")
-    def test_answers_401_without_a_key(self, client: ContractClient) -> None:
+    def test_rejects_missing_credentials(self, client: ContractClient) -> None:
         assert client.get(f"{PATH}/{NO_SUCH_ID}").status_code == 401
 
 
@@ -516,14 +518,14 @@ class TestCancelInvoice:
         assert events == [("created", None, "unpaid"), ("canceled", "unpaid", "canceled")]
 
     @pytest.mark.reaches("invoice_not_cancelable")
-    def test_answers_409_the_second_time(self, api: ContractClient) -> None:
+    def test_returns_409_the_second_time(self, api: ContractClient) -> None:
         invoice_id = create(api).json()["id"]
         cancel(api, invoice_id)
         response = cancel(api, invoice_id, "key-cancel-2")
         assert error(response) == (409, "invoice_not_cancelable", [])
 
     @pytest.mark.parametrize("amount", [1, 12_500_000, 99_000_000])
-    def test_answers_409_once_anything_was_detected(
+    def test_returns_409_after_a_detected_payment(
         self, api: ContractClient, database: Database, now: datetime, amount: int
     ) -> None:
         invoice_id = create(api).json()["id"]
@@ -535,7 +537,7 @@ class TestCancelInvoice:
         assert response.json()["message"].endswith(f"this one is {state}.")
         assert api.get(f"{PATH}/{invoice_id}").json() == before
 
-    def test_answers_409_after_the_expiry_though_no_worker_has_seen_it(
+    def test_returns_409_after_the_expiry_without_a_worker(
         self, api: ContractClient, clock: FrozenClock
     ) -> None:
         invoice_id = create(api).json()["id"]
@@ -544,7 +546,7 @@ class TestCancelInvoice:
         assert error(response) == (409, "invoice_not_cancelable", [])
         assert "expired" in response.json()["message"]
 
-    def test_a_payment_after_the_cancel_is_late_and_never_pays(
+    def test_payment_after_the_cancellation_is_late_and_does_not_pay(
         self, api: ContractClient, database: Database, clock: FrozenClock
     ) -> None:
         invoice_id = create(api).json()["id"]
@@ -555,7 +557,7 @@ class TestCancelInvoice:
         assert (body["status"], body["exception"]) == ("canceled", "late")
         assert [p["late"] for p in body["payments"]] == [True]
 
-    def test_answers_404_for_another_projects_invoice_and_leaves_it_alone(
+    def test_returns_404_for_an_invoice_of_another_project_without_a_change(
         self, api: ContractClient, client: ContractClient, ben: Merchant
     ) -> None:
         created = create(api).json()
@@ -563,10 +565,10 @@ class TestCancelInvoice:
         assert error(response) == (404, "invoice_not_found", [])
         assert api.get(f"{PATH}/{created['id']}").json() == created
 
-    def test_answers_422_for_an_id_that_is_no_uuid(self, api: ContractClient) -> None:
+    def test_returns_422_for_an_invalid_id(self, api: ContractClient) -> None:
         assert error(cancel(api, "1"))[:2] == (422, "invalid_request")
 
-    def test_answers_422_without_a_key(self, api: ContractClient) -> None:
+    def test_returns_422_without_a_key(self, api: ContractClient) -> None:
         response = api.post(f"{PATH}/{NO_SUCH_ID}/cancel")
         assert error(response) == (422, "invalid_request", ["/header/Idempotency-Key"])
 
@@ -581,13 +583,13 @@ class TestCancelInvoice:
         chain.configured.clear()
         assert cancel(api, invoice_id).status_code == 200
 
-    def test_answers_401_without_a_key(self, client: ContractClient) -> None:
+    def test_rejects_missing_credentials(self, client: ContractClient) -> None:
         assert cancel(client, NO_SUCH_ID).status_code == 401
 
 
-class TestWrongDoors:
+class TestUnknownRoutes:
     @pytest.mark.reaches("not_found")
-    def test_answers_404_for_an_unknown_path(self, api: ContractClient) -> None:
+    def test_returns_404_for_an_unknown_path(self, api: ContractClient) -> None:
         assert error(api.get("/v1/nowhere")) == (404, "not_found", [])
 
     @pytest.mark.parametrize(
@@ -599,7 +601,7 @@ class TestWrongDoors:
         ],
     )
     @pytest.mark.reaches("method_not_allowed")
-    def test_answers_405_with_every_method_the_path_takes(
+    def test_returns_405_with_the_allowed_methods(
         self, api: ContractClient, method: str, path: str, allow: str
     ) -> None:
         response = api.request(method, path)
@@ -607,7 +609,7 @@ class TestWrongDoors:
         assert response.headers["Allow"] == allow
 
 
-def test_projects_that_share_a_key_share_its_addresses(
+def test_projects_with_one_xpub_share_its_addresses(
     database: Database, ada: Merchant, now: datetime
 ) -> None:
     twin = database.run(lambda s: make_merchant(s, now=now, name="Ada's second shop"))

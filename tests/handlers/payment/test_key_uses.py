@@ -1,4 +1,4 @@
-"""When keys were last used: remembered by the process, written down later."""
+"""Last uses of keys: kept in memory and stored later."""
 
 from datetime import datetime, timedelta
 
@@ -15,7 +15,7 @@ from tests.support.payment.factories import Merchant
 
 
 class TestKeyUses:
-    def test_remembers_when_a_key_was_used_and_writes_it_down_later(
+    def test_use_is_kept_in_memory_and_stored_later(
         self,
         api: ContractClient,
         payment_app: PaymentApp,
@@ -30,7 +30,7 @@ class TestKeyUses:
         write_down(database, clock.now())
         assert self.last_used(database, ada) == clock.now()
 
-    def test_never_replaces_a_newer_note_by_an_older_one(
+    def test_newer_use_is_not_replaced_by_an_older_one(
         self, database: Database, ada: Merchant, now: datetime
     ) -> None:
         for at in (now, now - timedelta(seconds=9)):

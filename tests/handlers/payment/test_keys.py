@@ -1,4 +1,4 @@
-"""get_key: what a key may do, and whose it is."""
+"""get_key: scope and project of a key."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""put_metadata and get_metadata: what is stored, where it is shown, and where it is not."""
+"""put_metadata and get_metadata: stored values, and the responses that contain them."""
 
 import csv
 import io
@@ -23,21 +23,21 @@ def invoice(database: Database, ada: Merchant, now: datetime) -> InvoiceView:
     return database.run(lambda session: make_invoice(session, ada, now=now))
 
 
-def put(api: ContractClient, invoice: InvoiceView, its: dict[str, str]) -> Any:
-    answer = api.request("put", f"/v1/invoices/{invoice.id}/metadata", json={"metadata": its})
+def put(api: ContractClient, invoice: InvoiceView, values: dict[str, str]) -> Any:
+    answer = api.request("put", f"/v1/invoices/{invoice.id}/metadata", json={"metadata": values})
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-def test_metadata_are_replaced_as_a_whole(api: ContractClient, invoice: InvoiceView) -> None:
+def test_metadata_is_replaced_completely(api: ContractClient, invoice: InvoiceView) -> None:
     path = f"/v1/invoices/{invoice.id}/metadata"
     assert api.get(path).json() == {"invoice_id": invoice.id, "metadata": {}}
-    for its in (CART, {"cart": "c-1"}, {}):
-        assert put(api, invoice, its) == {"invoice_id": invoice.id, "metadata": its}
-        assert api.get(path).json()["metadata"] == its
+    for values in (CART, {"cart": "c-1"}, {}):
+        assert put(api, invoice, values) == {"invoice_id": invoice.id, "metadata": values}
+        assert api.get(path).json()["metadata"] == values
 
 
-def test_lists_events_and_exports_show_them(
+def test_lists_events_and_exports_contain_it(
     api: ContractClient, database: Database, invoice: InvoiceView, now: datetime
 ) -> None:
     put(api, invoice, CART)
@@ -45,7 +45,7 @@ def test_lists_events_and_exports_show_them(
     assert listed["metadata"] == CART
     pay(database, invoice.id, at=now, head_number=200)
     created, *later = api.get("/v1/events").json()["data"]
-    assert "metadata" not in created["data"]["invoice"], "an event shows what was then"
+    assert "metadata" not in created["data"]["invoice"], "an event contains the values of its time"
     assert {event["type"] for event in later} == {"invoice.payment_received", "invoice.paid"}
     assert [event["data"]["invoice"]["metadata"] for event in later] == [CART, CART]
     for export in ("invoices", "payments"):
@@ -54,9 +54,7 @@ def test_lists_events_and_exports_show_them(
         assert row["metadata"].startswith('{"cart":"c-7781",')
 
 
-def test_the_original_operations_stay_as_they_were(
-    api: ContractClient, invoice: InvoiceView
-) -> None:
+def test_original_operations_do_not_contain_it(api: ContractClient, invoice: InvoiceView) -> None:
     path = f"/v1/invoices/{invoice.id}"
     before = api.get(path)
     put(api, invoice, CART)
@@ -65,7 +63,7 @@ def test_the_original_operations_stay_as_they_were(
     assert "metadata" not in canceled
 
 
-def test_a_change_moves_the_invoice_in_the_list_of_changes(
+def test_change_moves_the_invoice_in_the_list_of_changes(
     api: ContractClient, clock: FrozenClock, invoice: InvoiceView
 ) -> None:
     clock.advance(seconds=5)
@@ -76,16 +74,16 @@ def test_a_change_moves_the_invoice_in_the_list_of_changes(
     clock.advance(seconds=5)
     put(api, invoice, dict(CART))
     (listed,) = api.get(changed).json()["data"]
-    assert listed["updated_at"] == since, "the same metadata are no change"
+    assert listed["updated_at"] == since, "equal metadata is not a change"
 
 
-def test_the_bounds_are_those_of_the_document(api: ContractClient, invoice: InvoiceView) -> None:
+def test_limits_are_those_of_the_document(api: ContractClient, invoice: InvoiceView) -> None:
     largest = {f"{n:02}" + "k" * 38: "v" * 500 for n in range(50)}
     assert put(api, invoice, largest)["metadata"] == largest
     schema = specs.load("payment-events")["components"]["schemas"]["MetadataChange"]
-    its = schema["properties"]["metadata"]
-    assert its["maxProperties"] == metadata.MAX_KEYS
-    assert its["additionalProperties"]["maxLength"] == metadata.LONGEST_VALUE
+    described = schema["properties"]["metadata"]
+    assert described["maxProperties"] == metadata.MAX_KEYS
+    assert described["additionalProperties"]["maxLength"] == metadata.LONGEST_VALUE
 
 
 INVALID: list[tuple[Any, str]] = [
@@ -103,23 +101,25 @@ INVALID: list[tuple[Any, str]] = [
 
 
 @pytest.mark.reaches("invalid_metadata")
-def test_others_are_refused_and_change_nothing(api: ContractClient, invoice: InvoiceView) -> None:
+def test_invalid_metadata_is_rejected_without_a_change(
+    api: ContractClient, invoice: InvoiceView
+) -> None:
     put(api, invoice, CART)
     path = f"/v1/invoices/{invoice.id}/metadata"
-    for its, code in INVALID:
-        answer = api.request("put", path, json={"metadata": its})
-        assert (answer.status_code, answer.json()["code"]) == (422, code), its
-        assert answer.json()["details"][0]["path"].startswith("/body/metadata"), its
+    for values, code in INVALID:
+        answer = api.request("put", path, json={"metadata": values})
+        assert (answer.status_code, answer.json()["code"]) == (422, code), values
+        assert answer.json()["details"][0]["path"].startswith("/body/metadata"), values
     assert api.get(path).json()["metadata"] == CART
 
 
-def test_too_many_bytes_are_refused(api: ContractClient, invoice: InvoiceView) -> None:
-    its = {str(n): "\U0001f600" * 500 for n in range(50)}
-    answer = api.request("put", f"/v1/invoices/{invoice.id}/metadata", json={"metadata": its})
+def test_too_many_bytes_are_rejected(api: ContractClient, invoice: InvoiceView) -> None:
+    values = {str(n): "\U0001f600" * 500 for n in range(50)}
+    answer = api.request("put", f"/v1/invoices/{invoice.id}/metadata", json={"metadata": values})
     assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
 
 
-def test_large_metadata_shorten_a_page(
+def test_large_metadata_shortens_a_page(
     api: ContractClient,
     database: Database,
     ada: Merchant,

@@ -49,7 +49,7 @@ def partial(database: Database, ada: Merchant, now: datetime) -> InvoiceView:
     return invoice
 
 
-def test_late_and_partial_money_has_a_date(
+def test_late_and_partial_payments_have_a_date(
     api: ContractClient, partial: InvoiceView, now: datetime
 ) -> None:
     rows = export(api, order="asc")
@@ -74,7 +74,7 @@ def test_late_and_partial_money_has_a_date(
     assert sum(int(row["amount_atoms"]) for row in rows) == total
 
 
-def test_is_filtered_by_the_time_of_receipt(
+def test_filter_by_time_of_receipt(
     api: ContractClient, partial: InvoiceView, now: datetime
 ) -> None:
     at = UtcMs.to_ms(now + LIFETIME)
@@ -86,7 +86,7 @@ def test_is_filtered_by_the_time_of_receipt(
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
 @pytest.mark.parametrize("at_once", [1, 2, 3])
-def test_pages_lose_and_repeat_nothing(
+def test_pages_omit_and_repeat_nothing(
     api: ContractClient,
     database: Database,
     partial: InvoiceView,
@@ -95,15 +95,15 @@ def test_pages_lose_and_repeat_nothing(
     at_once: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for number in range(3):  # of one moment
+    for number in range(3):  # with equal times
         pay(database, partial.id, at=now + LIFETIME, amount=7 + number, block_number=110 + number)
-    whole = export(api, order=order)
-    assert sorted(int(row["amount_atoms"]) for row in whole) == [1, 7, 8, 9, *PARTS[::2]]
+    all_lines = export(api, order=order)
+    assert sorted(int(row["amount_atoms"]) for row in all_lines) == [1, 7, 8, 9, *PARTS[::2]]
     monkeypatch.setattr(bookkeeping, "AT_ONCE", at_once)
-    assert export(api, order=order) == whole
+    assert export(api, order=order) == all_lines
 
 
-def test_a_dropped_payment_is_left_out(
+def test_dropped_payment_is_omitted(
     api: ContractClient, database: Database, ada: Merchant, now: datetime
 ) -> None:
     invoice = database.run(lambda s: make_invoice(s, ada, now=now))
@@ -139,13 +139,11 @@ def test_rows_of_an_earlier_release_are_listed(
     assert [row["amount_atoms"] for row in export(api, received_to=since)] == ["2"]
 
 
-def test_nothing_of_another_project_is_shown(
-    client: ContractClient, partial: InvoiceView, ben: Merchant
-) -> None:
+def test_hides_other_projects(client: ContractClient, partial: InvoiceView, ben: Merchant) -> None:
     assert export(client.with_key(ben.key)) == []
 
 
-def test_is_a_file_for_spreadsheets(api: ContractClient, partial: InvoiceView) -> None:
+def test_file_is_utf_8_for_spreadsheets(api: ContractClient, partial: InvoiceView) -> None:
     answer = api.get(PATH)
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     assert answer.headers["Content-Disposition"] == 'attachment; filename="payments.csv"'
@@ -153,7 +151,7 @@ def test_is_a_file_for_spreadsheets(api: ContractClient, partial: InvoiceView) -
 
 
 @pytest.mark.reaches("too_many_payments")
-def test_too_many_are_refused_before_the_first(
+def test_too_many_lines_are_rejected_before_the_first(
     api: ContractClient, partial: InvoiceView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(invoices, "MAX_EXPORTED", len(PARTS))
@@ -164,7 +162,7 @@ def test_too_many_are_refused_before_the_first(
     assert "received_from" in answer.json()["message"]
 
 
-def test_the_document_names_both_bounds_and_all_columns() -> None:
+def test_document_names_both_limits_and_all_columns() -> None:
     operation = specs.load("payment-events")["paths"][PATH]["get"]
     assert f"More than {invoices.MAX_EXPORTED:,} payments" in operation["description"]
     media = operation["responses"]["200"]["content"]["text/csv"]

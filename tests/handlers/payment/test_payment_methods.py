@@ -1,4 +1,4 @@
-"""list_payment_methods: what a project may be paid in."""
+"""list_payment_methods: payment methods of a project."""
 
 from datetime import datetime, timedelta
 
@@ -58,13 +58,13 @@ class TestListPaymentMethods:
         database.run(lambda s: make_method(s, ada.project, now=later, method_id="a-later-one"))
         assert [m["id"] for m in api.get(PATH).json()["methods"]] == ["tusd-local", "a-later-one"]
 
-    def test_says_a_method_is_unavailable_without_an_endpoint_for_its_chain(
+    def test_method_is_unavailable_without_an_endpoint_for_its_chain(
         self, api: ContractClient, chain: FakeGateway
     ) -> None:
         chain.configured.clear()
         assert [m["available"] for m in api.get(PATH).json()["methods"]] == [False]
 
-    def test_a_disabled_method_takes_no_new_invoice_and_keeps_its_open_ones(
+    def test_disabled_method_accepts_no_new_invoice_and_keeps_open_ones(
         self, api: ContractClient, database: Database, ada: Merchant, now: datetime
     ) -> None:
         invoice = database.run(lambda s: make_invoice(s, ada, now=now))
@@ -79,7 +79,7 @@ class TestListPaymentMethods:
         assert [m["available"] for m in api.get(PATH).json()["methods"]] == [True]
         assert order(api, "key-disabled-2").status_code == 201
 
-    def test_shows_nothing_of_another_project(
+    def test_hides_other_projects(
         self,
         client: ContractClient,
         database: Database,
@@ -91,5 +91,5 @@ class TestListPaymentMethods:
         listed = client.with_key(ben.key).get(PATH).json()["methods"]
         assert [m["id"] for m in listed] == ["tusd-local"]
 
-    def test_answers_401_without_a_key(self, client: ContractClient) -> None:
+    def test_rejects_missing_credentials(self, client: ContractClient) -> None:
         assert client.get(PATH).status_code == 401

@@ -1,4 +1,4 @@
-"""pay_invoice and expire_invoice: whose invoices, how much, in what way, and how long they wait."""
+"""pay_invoice and expire_invoice: invoices, amounts, ways of paying and waiting times."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -31,7 +31,7 @@ def send(api: ContractClient, invoice_id: str) -> Send:
 
 
 class TestPayInvoice:
-    def test_pays_the_whole_amount_at_once(
+    def test_pays_the_full_amount_immediately(
         self, send: Send, payment_app: PaymentApp, invoice_id: str
     ) -> None:
         answer = send()
@@ -40,15 +40,17 @@ class TestPayInvoice:
         assert transaction["amount"] == str(AMOUNT)
         assert transaction["block_number"] == 129
         invoice = answer.json()["invoice"]
-        assert (invoice["id"], invoice["status"]) == (invoice_id, "unpaid"), "nobody has seen it"
+        assert (invoice["id"], invoice["status"]) == (invoice_id, "unpaid"), (
+            "it is not detected yet"
+        )
         ((to, sent),) = payment_app.development.sent
         assert (to, sent.tx_hash) == (invoice["deposit_address"], transaction["tx_hash"])
 
-    def test_needs_no_body(self, api: ContractClient, invoice_id: str) -> None:
+    def test_body_is_optional(self, api: ContractClient, invoice_id: str) -> None:
         answer = api.post(f"{HELPERS}/{invoice_id}/payments")
         assert [each["amount"] for each in answer.json()["transactions"]] == [str(AMOUNT)]
 
-    def test_pays_the_rest(self, send: Send) -> None:
+    def test_pays_the_remainder(self, send: Send) -> None:
         amounts = [
             answer.json()["transactions"][0]["amount"]
             for answer in (send(amount="5"), send(amount="rest"))
@@ -60,11 +62,11 @@ class TestPayInvoice:
         assert [each["amount"] for each in transactions] == ["3", "3", "4"]
         assert {each["from"] for each in transactions} == {f"0x{4:040x}"}
 
-    def test_makes_no_transfer_of_nothing(self, send: Send) -> None:
+    def test_zero_amount_is_not_split(self, send: Send) -> None:
         transactions = send(amount="0.000002", transfers=3).json()["transactions"]
         assert [each["amount"] for each in transactions] == ["1", "1"]
 
-    def test_pays_late_by_ending_the_time_first(
+    def test_pays_late_after_moving_the_clock(
         self, send: Send, payment_app: PaymentApp, clock: FrozenClock
     ) -> None:
         clock.advance(seconds=60)
@@ -72,7 +74,7 @@ class TestPayInvoice:
         assert invoice["expires_at"] == UtcMs.to_ms(clock.now())
         assert payment_app.development.newest.time_s * 1000 > invoice["expires_at"]
 
-    def test_mines_the_confirmations_and_waits_no_longer_than_asked(
+    def test_mines_the_confirmations_and_waits_as_requested(
         self, send: Send, payment_app: PaymentApp
     ) -> None:
         invoice = send(confirmations=3, wait_s=0).json()["invoice"]
@@ -80,14 +82,14 @@ class TestPayInvoice:
         assert invoice["payments"] == []
 
     @pytest.mark.reaches("nothing_due")
-    def test_refuses_to_pay_a_rest_of_nothing(self, send: Send) -> None:
+    def test_rejects_a_remainder_of_zero(self, send: Send) -> None:
         assert send().status_code == 201
         assert error(send(amount="rest")) == (409, "nothing_due", [])
 
-    def test_refuses_an_amount_of_nothing(self, send: Send) -> None:
+    def test_rejects_an_amount_of_zero(self, send: Send) -> None:
         assert error(send(amount="0")) == (422, "invalid_amount", ["/body/amount"])
 
-    def test_does_not_pay_another_projects_invoice(
+    def test_invoice_of_another_project_is_not_found(
         self, client: ContractClient, ben: Merchant, invoice_id: str, payment_app: PaymentApp
     ) -> None:
         answer = client.with_key(ben.key).post(f"{HELPERS}/{invoice_id}/payments", json={})
@@ -99,27 +101,27 @@ class TestExpireInvoice:
     def expire(self, api: ContractClient, invoice_id: str) -> httpx.Response:
         return api.post(f"{HELPERS}/{invoice_id}/expire", json={"wait_s": 0})
 
-    def test_ends_the_time_now_and_moves_the_chain_past_it(
+    def test_expires_the_invoice_and_moves_the_chain(
         self, api: ContractClient, invoice_id: str, payment_app: PaymentApp, now: datetime
     ) -> None:
         invoice = self.expire(api, invoice_id).json()
         assert (invoice["expires_at"], invoice["expiry_final"]) == (UtcMs.to_ms(now), False)
         assert payment_app.development.newest.time_s * 1000 > invoice["expires_at"]
 
-    def test_a_chain_that_cannot_help_passes_by_itself(
+    def test_chain_without_a_clock_expires_by_itself(
         self, api: ContractClient, invoice_id: str, payment_app: PaymentApp, now: datetime
     ) -> None:
         payment_app.development.refusal = "refuses anvil_mine: Method not found"
         assert self.expire(api, invoice_id).json()["expires_at"] == UtcMs.to_ms(now)
 
-    def test_what_has_arrived_stays_on_time(
+    def test_received_payment_stays_on_time(
         self, api: ContractClient, database: Database, invoice_id: str, now: datetime
     ) -> None:
         ahead = now + timedelta(seconds=30)
         pay(database, invoice_id, at=ahead, amount=1)
         assert self.expire(api, invoice_id).json()["expires_at"] == UtcMs.to_ms(ahead)
 
-    def test_one_that_is_over_stays_as_it_is(
+    def test_expired_invoice_is_unchanged(
         self, api: ContractClient, invoice_id: str, clock: FrozenClock, now: datetime
     ) -> None:
         clock.advance(seconds=3600)
@@ -130,7 +132,7 @@ class TestExpireInvoice:
         )
 
     @pytest.mark.reaches("invoice_not_expirable")
-    def test_refuses_one_that_is_not_unpaid(
+    def test_rejects_an_invoice_that_is_not_unpaid(
         self, api: ContractClient, database: Database, ada: Merchant, invoice_id: str, now: datetime
     ) -> None:
         database.run(
@@ -140,7 +142,7 @@ class TestExpireInvoice:
         )
         assert error(self.expire(api, invoice_id)) == (409, "invoice_not_expirable", [])
 
-    def test_another_projects_is_none(
+    def test_invoice_of_another_project_is_not_found(
         self, client: ContractClient, ben: Merchant, invoice_id: str, database: Database
     ) -> None:
         database.run(lambda session: set_head(session, head_number=1, at=ben.project.created_at))

@@ -1,4 +1,4 @@
-"""The long polls of a process: nothing stays behind, and nobody is woken for nothing."""
+"""Long polls of a process: no state is left, and only relevant events wake a poll."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,7 +17,7 @@ def playing(database: Database) -> Polls:
 
 
 async def is_true(condition: Callable[[], Any]) -> bool:
-    """Whether it becomes true within some seconds."""
+    """Return whether the condition becomes true within some seconds."""
     for _ in range(500):
         if condition():
             return True
@@ -25,14 +25,16 @@ async def is_true(condition: Callable[[], Any]) -> bool:
     return False
 
 
-def test_only_the_projects_own_events_wake(
+def test_only_events_of_the_project_wake_a_poll(
     database: Database, ada: Merchant, ben: Merchant, now: datetime
 ) -> None:
     polls = playing(database)
 
     async def work() -> None:
         with polls.joined(ada.id) as one, polls.joined(ben.id) as other:
-            await asyncio.to_thread(polls.tail.look, None)  # the first one knows nothing, and wakes
+            await asyncio.to_thread(
+                polls.tail.look, None
+            )  # the first poll has no position yet, so any event wakes it
             assert await is_true(lambda: one.done() and other.done())
             with polls.joined(ada.id) as adas, polls.joined(ben.id) as bens:
                 await asyncio.to_thread(database.run, lambda s: make_invoice(s, ben, now=now))
@@ -42,7 +44,7 @@ def test_only_the_projects_own_events_wake(
     asyncio.run(work())
 
 
-def test_who_leaves_leaves_nothing_behind(database: Database, ada: Merchant, now: datetime) -> None:
+def test_ended_poll_leaves_no_state(database: Database, ada: Merchant, now: datetime) -> None:
     polls = playing(database)
 
     async def work() -> None:

@@ -1,4 +1,4 @@
-"""Every operation of the service refuses a query with what its document does not say."""
+"""Every operation rejects query parameters that its document does not define."""
 
 import json
 from collections.abc import Iterator
@@ -16,8 +16,9 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 
 def operations() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """(operationId, document, operation) of all documents; `path`, `method` and all parameters are
-    in the operation.
+    """Return operationId, document and operation of all documents.
+
+    The operation includes `path`, `method` and all parameters.
     """
     for name in documents_of("payment"):
         document = specs.load(name)
@@ -40,7 +41,7 @@ QUERIES = [
 
 
 def target(document: dict[str, Any], operation: dict[str, Any]) -> str:
-    """The operation's path with the parameters of its examples."""
+    """Return the operation's path with the parameters of its examples."""
     path: str = operation["path"]
     for parameter in operation["parameters"]:
         if parameter["in"] == "path":
@@ -54,7 +55,7 @@ def example(document: dict[str, Any], parameter: dict[str, Any]) -> str:
     elif "examples" in parameter:
         shown = resolved(document, next(iter(parameter["examples"].values())))["value"]
     else:
-        shown = "1"  # a cursor is that of a project
+        shown = "1"  # a cursor belongs to a project
     value = shown[0] if isinstance(shown, list) else shown
     return value if isinstance(value, str) else json.dumps(value)
 
@@ -64,7 +65,7 @@ def is_list(document: dict[str, Any], parameter: dict[str, Any]) -> bool:
 
 
 def refusals(api: ContractClient, operation: dict[str, Any], url: str) -> dict[str, str]:
-    """What is wrong with the query, by path."""
+    """Return the errors of the query by location."""
     answer = api.request(operation["method"].upper(), url)
     assert answer.status_code == 422, answer.text
     assert answer.json()["code"] == "invalid_request"
@@ -75,14 +76,14 @@ def refusals(api: ContractClient, operation: dict[str, Any], url: str) -> dict[s
     }
 
 
-def test_all_operations_are_here() -> None:
+def test_all_operations_are_listed() -> None:
     assert len(ALL) >= 17
     assert len(QUERIES) >= 10
 
 
 @pytest.mark.parametrize(("operation_id", "name"), QUERIES)
 class TestEveryParameter:
-    def test_is_named_to_who_mistypes_it(
+    def test_mistyped_name_is_reported_with_the_parameter(
         self, api: ContractClient, operation_id: str, name: str
     ) -> None:
         document, operation = ALL[operation_id]
@@ -92,7 +93,7 @@ class TestEveryParameter:
             f"/query/{mistyped}": f"is not a parameter of this operation; did you mean {name}?"
         }
 
-    def test_is_sent_once_or_is_a_list(
+    def test_repeated_parameter_is_rejected_unless_it_is_a_list(
         self, api: ContractClient, operation_id: str, name: str
     ) -> None:
         document, operation = ALL[operation_id]
@@ -108,12 +109,14 @@ class TestEveryParameter:
 
 @pytest.mark.parametrize("operation_id", ALL)
 class TestEveryOperation:
-    def test_refuses_an_unknown_parameter(self, api: ContractClient, operation_id: str) -> None:
+    def test_rejects_an_unknown_parameter(self, api: ContractClient, operation_id: str) -> None:
         document, operation = ALL[operation_id]
         found = refusals(api, operation, f"{target(document, operation)}?colour=red&tx_hash=")
         assert list(found) == ["/query/colour", "/query/tx_hash"]
 
-    def test_comes_behind_the_key(self, client: ContractClient, operation_id: str) -> None:
+    def test_credentials_are_checked_before_the_query(
+        self, client: ContractClient, operation_id: str
+    ) -> None:
         document, operation = ALL[operation_id]
         url = f"{target(document, operation)}?colour=red"
         assert client.request(operation["method"].upper(), url).status_code == 401

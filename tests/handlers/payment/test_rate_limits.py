@@ -1,4 +1,4 @@
-"""Too many requests: refused in the envelope, counted per key, and the headers say where one is."""
+"""Rate limits: the error format, counts per key, and the headers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ def limited(
     database: Database, clock: FrozenClock, chain: FakeGateway, tmp_path: Path
 ) -> Iterator[ContractClient]:
     if database.dialect == "postgresql":
-        pytest.skip("rate limits do not touch the database: once is enough")
+        pytest.skip("rate limits do not use the database")
     app = PaymentApp(
         database, clock, chain, rate_limits=True, rate_limit_per_minute=10, data_dir=tmp_path
     )
@@ -28,7 +28,7 @@ def limited(
 
 
 @pytest.mark.reaches("rate_limited")
-def test_counts_each_key_by_itself_and_strangers_by_address(
+def test_keys_are_counted_separately_and_strangers_by_address(
     limited: ContractClient, ada: Merchant, ben: Merchant
 ) -> None:
     answers = [limited.with_key(ada.key).get(PATH) for _ in range(30)]

@@ -1,4 +1,4 @@
-"""The receiver that docs/test-your-shop.md begins with works as it stands."""
+"""The receiver at the beginning of docs/test-your-shop.md works unchanged."""
 
 import re
 from datetime import UTC, datetime
@@ -12,7 +12,9 @@ from models.webhooks import signing
 PAGE = Path(__file__).parents[3] / "docs/test-your-shop.md"
 
 
-def test_receiver_fulfils_once_and_refuses_forged_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_receiver_fulfills_once_and_rejects_forged_messages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     (block,) = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     secret, now = signing.new_secret(), datetime.now(UTC)
     monkeypatch.setenv("WEBHOOK_SECRET", secret)

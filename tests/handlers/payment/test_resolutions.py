@@ -1,4 +1,4 @@
-"""resolve_invoice: which invoices can be closed, what shows it, and what takes it off again."""
+"""resolve_invoice: invoices that can be resolved, the result, and changes that undo it."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ AFTER = LIFETIME + timedelta(seconds=1)
 
 
 class Stage:
-    """An invoice of Ada's, and what happens to it."""
+    """An invoice of Ada's and actions on it."""
 
     def __init__(
         self, api: ContractClient, database: Database, clock: FrozenClock, ada: Merchant
@@ -65,8 +65,8 @@ class Stage:
 
     def drop(self, payment_id: int) -> None:
         def work(session: Session) -> None:
-            its = update(Payment).where(Payment.id == payment_id)
-            session.execute(its.values(status=ORPHANED))
+            change = update(Payment).where(Payment.id == payment_id)
+            session.execute(change.values(status=ORPHANED))
 
         self.database.run(work)
         self.settle(self.clock.now())
@@ -135,7 +135,7 @@ CASES: dict[str, tuple[Callable[[Stage], Any], bool]] = {
 
 
 @pytest.mark.parametrize("name", [name for name, (_, may) in CASES.items() if may])
-def test_a_finished_invoice_with_money_is_resolved(stage: Stage, name: str) -> None:
+def test_finished_invoice_with_money_is_resolved(stage: Stage, name: str) -> None:
     CASES[name][0](stage)
     before = stage.api.get(f"/v1/invoices/{stage.id}").json()
     stage.clock.advance(seconds=1)
@@ -166,7 +166,7 @@ def test_a_finished_invoice_with_money_is_resolved(stage: Stage, name: str) -> N
 
 @pytest.mark.reaches("invoice_not_resolvable")
 @pytest.mark.parametrize("name", [name for name, (_, may) in CASES.items() if not may])
-def test_an_open_invoice_and_one_without_money_are_not(stage: Stage, name: str) -> None:
+def test_open_invoice_or_invoice_without_money_is_rejected(stage: Stage, name: str) -> None:
     CASES[name][0](stage)
     count = len(stage.events)
     answer = stage.resolve()
@@ -175,7 +175,7 @@ def test_an_open_invoice_and_one_without_money_are_not(stage: Stage, name: str) 
     assert "resolution" not in stage.listed
 
 
-def test_the_same_resolution_again_changes_nothing(stage: Stage) -> None:
+def test_equal_resolution_changes_nothing(stage: Stage) -> None:
     stage.pay()
     first = stage.resolve(note="x").json()
     count = len(stage.events)
@@ -189,7 +189,7 @@ def test_the_same_resolution_again_changes_nothing(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("change", ["more", "less"])
-def test_a_change_of_the_money_takes_it_off(stage: Stage, database: Database, change: str) -> None:
+def test_new_payment_removes_the_resolution(stage: Stage, database: Database, change: str) -> None:
     stage.expire()
     payment = stage.pay(late=True)
     stage.resolve(reason="refunded", refund_tx_hash=HASH)
@@ -207,10 +207,10 @@ def test_a_change_of_the_money_takes_it_off(stage: Stage, database: Database, ch
         facts = reader.execute(
             select(InvoiceEvent.facts).where(InvoiceEvent.kind == "resolved")
         ).scalar_one()
-    assert json.loads(facts)["refund_tx_hash"] == HASH.lower(), "the books keep it"
+    assert json.loads(facts)["refund_tx_hash"] == HASH.lower(), "the bookkeeping keeps it"
 
 
-def test_confirmations_leave_it(stage: Stage) -> None:
+def test_confirmations_keep_the_resolution(stage: Stage) -> None:
     stage.expire()
     stage.pay(late=True, head=101)
     stage.resolve()

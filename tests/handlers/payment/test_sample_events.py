@@ -1,4 +1,4 @@
-"""send_sample_event: each type as the feed would have it, marked, and sent to whom it concerns."""
+"""send_sample_event: marked events of each type, sent to the subscribed endpoints."""
 
 import json
 from datetime import datetime
@@ -41,7 +41,7 @@ def test_every_type_has_a_sample() -> None:
 
 
 @pytest.mark.parametrize("type_", TYPES)
-def test_a_sample_is_an_event_of_its_type(
+def test_sample_is_an_event_of_its_type(
     api: ContractClient, payment_app: PaymentApp, type_: str
 ) -> None:
     endpoint = create(api, "shop", "*")
@@ -55,11 +55,13 @@ def test_a_sample_is_an_event_of_its_type(
     names = {"invoice", "payment", "webhook_endpoint"}
     assert message["data"].keys() <= names
     assert ("payment" in message["data"]) == type_.startswith("invoice.payment_")
-    Webhook(endpoint["secret"])  # the frozen clock is no receiver's, so only the form is checked
+    Webhook(
+        endpoint["secret"]
+    )  # receivers use another clock than the frozen one, so only the form is checked
     assert posted.headers["webhook-signature"].startswith("v1,")
 
 
-def test_goes_to_those_that_get_events_of_the_type(
+def test_sent_to_endpoints_that_receive_the_type(
     api: ContractClient, payment_app: PaymentApp
 ) -> None:
     create(api, "all", "*")
@@ -73,24 +75,24 @@ def test_goes_to_those_that_get_events_of_the_type(
     assert hosts == ["all.example", "expired.example", "paid.example"]
 
 
-def test_the_feed_does_not_show_it(api: ContractClient) -> None:
+def test_not_in_the_event_list(api: ContractClient) -> None:
     create(api, "shop", "*")
     assert send(api, "invoice.paid").status_code == 200
     assert api.get("/v1/events").json()["data"] == []
 
 
-def test_without_an_endpoint_nobody_gets_it(api: ContractClient) -> None:
+def test_without_an_endpoint_nothing_is_sent(api: ContractClient) -> None:
     assert send(api, "invoice.paid").json()["results"] == []
 
 
-def test_a_disabled_endpoint_gets_none(api: ContractClient) -> None:
+def test_disabled_endpoint_receives_nothing(api: ContractClient) -> None:
     endpoint_id = create(api, "shop", "*")["id"]
     disable(api, endpoint_id)
     answer = send(api, "invoice.paid", webhook_endpoint_id=endpoint_id)
     assert error(answer) == (409, "webhook_endpoint_disabled", [])
 
 
-def test_another_projects_endpoint_is_none(
+def test_endpoint_of_another_project_is_not_found(
     api: ContractClient, database: Database, payment_app: PaymentApp, ben: Merchant, now: datetime
 ) -> None:
     vault = payment_app.webhooks.vault

@@ -1,4 +1,4 @@
-"""The catalogue, and runs as they are started and read; workers carry them out."""
+"""The catalog of scenarios, and starting and reading runs. Workers execute them."""
 
 import re
 from datetime import datetime
@@ -26,13 +26,13 @@ def start(api: ContractClient, name: str = "exact", **body: object) -> httpx.Res
     return api.post(f"{SCENARIOS}/{name}/runs", json=body)
 
 
-def test_lists_the_catalogue(api: ContractClient) -> None:
+def test_lists_the_catalog(api: ContractClient) -> None:
     listed = api.get(SCENARIOS).json()["data"]
     assert [each["name"] for each in listed] == list(CATALOGUE)
     assert {type_ for each in listed for type_ in each["expected"]["events"]} <= KINDS.keys()
 
 
-def test_the_document_has_the_catalogue() -> None:
+def test_document_has_the_catalog() -> None:
     head = specs.load("payment-test")["info"]["description"]
     shown = re.findall(r"^\| `(\w+)` \| (.+) \| (no|once) \|", head, re.MULTILINE)
     often = {0: "no", 1: "once"}
@@ -42,7 +42,7 @@ def test_the_document_has_the_catalogue() -> None:
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_every_scenario_can_be_told(name: str) -> None:
+def test_every_scenario_can_be_described(name: str) -> None:
     scenario = CATALOGUE[name]
     assert scenario.steps
     assert not MAY_COME & set(scenario.events)
@@ -65,32 +65,32 @@ class TestRunScenario:
         assert [event.pop("id")[:4] for event in again["events"]] == ["evt_"]
         assert again == run | {"events": [{"type": "invoice.created"}]}
 
-    def test_needs_no_body(self, api: ContractClient) -> None:
+    def test_body_is_optional(self, api: ContractClient) -> None:
         assert api.post(f"{SCENARIOS}/late/runs").json()["scenario"] == "late"
 
     @pytest.mark.reaches("scenario_not_found")
-    def test_refuses_a_scenario_that_is_none(self, api: ContractClient) -> None:
+    def test_rejects_an_unknown_scenario(self, api: ContractClient) -> None:
         assert error(start(api, "exactly")) == (404, "scenario_not_found", [])
 
-    def test_refuses_a_method_that_is_none(self, api: ContractClient) -> None:
+    def test_rejects_an_unknown_method(self, api: ContractClient) -> None:
         answer = start(api, payment_method_id="another")
         told = (422, "payment_method_not_allowed", ["/body/payment_method_id"])
         assert error(answer) == told
 
-    def test_refuses_an_attempt_that_exists(self, api: ContractClient) -> None:
+    def test_rejects_an_existing_attempt(self, api: ContractClient) -> None:
         assert start(api, external_order_id="order-1").status_code == 201
         answer = start(api, external_order_id="order-1")
         assert error(answer) == (409, "order_attempt_exists", ["/body/attempt_no"])
         assert start(api, external_order_id="order-1", attempt_no=2).status_code == 201
 
-    def test_refuses_a_chain_without_an_endpoint(
+    def test_rejects_a_chain_without_an_endpoint(
         self, api: ContractClient, chain: FakeGateway
     ) -> None:
         chain.configured.clear()
         assert error(start(api)) == (503, "chain_not_configured", [])
 
     @pytest.mark.reaches("too_few_confirmations")
-    def test_a_payment_that_is_confirmed_at_once_cannot_be_taken_back_before(
+    def test_payment_with_zero_confirmations_cannot_be_dropped_before(
         self, api: ContractClient, database: Database
     ) -> None:
         name = "reorganised_before_paid"
@@ -102,7 +102,7 @@ class TestRunScenario:
         assert [start(api, each).status_code for each in others] == [201] * len(others)
 
     @pytest.mark.reaches("too_many_runs")
-    def test_refuses_more_than_can_wait(
+    def test_number_of_waiting_runs_is_limited(
         self, api: ContractClient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(runs, "MAX_UNFINISHED", 2)
@@ -112,7 +112,7 @@ class TestRunScenario:
 
 class TestGetRun:
     @pytest.mark.reaches("run_not_found")
-    def test_another_projects_run_is_none(
+    def test_run_of_another_project_is_not_found(
         self, api: ContractClient, client: ContractClient, ben: Merchant, database: Database
     ) -> None:
         run_id = start(api).json()["id"]
@@ -121,7 +121,7 @@ class TestGetRun:
         assert error(hidden) == error(absent) == (404, "run_not_found", [])
 
 
-class TestOrdersOfTheShop:
+class TestShopOrders:
     def order(self, api: ContractClient, number: int = 1, amount: str = "4") -> str:
         body = {
             "external_order_id": f"shop-{number}",
@@ -143,7 +143,7 @@ class TestOrdersOfTheShop:
         assert api.get(f"{RUNS}/{run['id']}").json()["amount_to_return"] == "2000000"
 
     @pytest.mark.reaches("order_attempt_exists")
-    def test_invoice_that_had_a_run_or_is_canceled_is_refused(self, api: ContractClient) -> None:
+    def test_invoice_with_a_run_or_canceled_invoice_is_rejected(self, api: ContractClient) -> None:
         first, second = self.order(api), self.order(api, 2)
         assert start(api, invoice_id=first).status_code == 201
         api.post(f"/v1/invoices/{second}/cancel", headers={"Idempotency-Key": "cancel-second"})
@@ -152,7 +152,7 @@ class TestOrdersOfTheShop:
             assert error(answer)[:2] == (409, "order_attempt_exists")
 
     @pytest.mark.reaches("invoice_not_found")
-    def test_unknown_invoice_is_refused(self, api: ContractClient) -> None:
+    def test_unknown_invoice_is_rejected(self, api: ContractClient) -> None:
         assert error(start(api, invoice_id=NO_SUCH_ID))[:2] == (404, "invoice_not_found")
 
     def test_two_attempts_have_two_invoices(self, api: ContractClient) -> None:
@@ -173,7 +173,7 @@ class TestOrdersOfTheShop:
     @pytest.mark.parametrize(
         "url", ["http://169.254.169.254/latest", "https://127.0.0.1/", "ftp://shop.example/"]
     )
-    def test_private_address_of_a_shop_is_refused(self, api: ContractClient, url: str) -> None:
+    def test_private_address_of_a_shop_is_rejected(self, api: ContractClient, url: str) -> None:
         assert error(start(api, shop_url=url))[:2] == (422, "invalid_webhook_url")
 
 
@@ -190,13 +190,13 @@ class TestOrdersOfTheShop:
         ("exact", "[1]", "the shop did not answer with"),
     ],
 )
-def test_answer_of_the_shop_is_judged(name: str, answer: str, mistake: str | None) -> None:
+def test_response_of_the_shop_is_evaluated(name: str, answer: str, mistake: str | None) -> None:
     found = runs.find_mistake(Named(name), answer, amount=10)
     assert found == mistake if mistake is None else found is not None and found.startswith(mistake)
 
 
 class Named(runs.Run):
-    """A run of which only the scenario matters."""
+    """A run with only a scenario."""
 
     def __init__(self, name: str) -> None:
         object.__setattr__(self, "scenario", name)

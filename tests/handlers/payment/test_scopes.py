@@ -1,4 +1,4 @@
-"""Keys that may only read: what they may call is derived from the documents."""
+"""Read-only keys: the allowed operations are derived from the documents."""
 
 from datetime import datetime
 
@@ -41,14 +41,14 @@ def address_of(path: str) -> str:
 
 
 def counts(connection: Connection) -> dict[str, int]:
-    """How many rows each table has."""
+    """Return the number of rows of each table."""
     return {
         table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
         for table in PaymentBase.metadata.sorted_tables
     }
 
 
-def test_the_documents_say_which_operations_need_more() -> None:
+def test_documents_mark_the_operations_that_need_more() -> None:
     needs = {
         raw["operationId"]: raw.get("x-required-role")
         for item in DOCUMENT["paths"].values()
@@ -62,7 +62,7 @@ def test_the_documents_say_which_operations_need_more() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(MAY_READ))
-def test_may_call_what_reads(reader: ContractClient, name: str) -> None:
+def test_reading_operations_are_allowed(reader: ContractClient, name: str) -> None:
     method, path = OPERATIONS[name]
     answer = reader.request(method, address_of(path))
     assert answer.status_code in (200, 404, 422), answer.text
@@ -73,7 +73,7 @@ def test_may_call_what_reads(reader: ContractClient, name: str) -> None:
 
 @pytest.mark.reaches("insufficient_scope")
 @pytest.mark.parametrize("name", sorted(OPERATIONS.keys() - MAY_READ))
-def test_may_call_nothing_else(
+def test_all_other_operations_are_rejected(
     api: ContractClient, reader: ContractClient, database: Database, name: str
 ) -> None:
     method, path = OPERATIONS[name]
@@ -94,7 +94,7 @@ def test_may_call_nothing_else(
     assert api.request(method, address_of(path), headers=headers).status_code != 403
 
 
-def test_reads_what_the_other_key_reads(
+def test_reads_the_same_as_a_write_key(
     api: ContractClient,
     reader: ContractClient,
     database: Database,
@@ -107,7 +107,7 @@ def test_reads_what_the_other_key_reads(
     assert len(reader.get("/v1/invoices").json()["data"]) == 1
 
 
-def test_a_change_of_a_reader_is_refused_before_it_is_looked_at(
+def test_change_is_rejected_before_parameters_are_checked(
     api: ContractClient, reader: ContractClient, database: Database, ada: Merchant, now: datetime
 ) -> None:
     invoice = database.run(lambda session: make_invoice(session, ada, now=now))
@@ -116,4 +116,6 @@ def test_a_change_of_a_reader_is_refused_before_it_is_looked_at(
     assert reader.post(path, headers=headers).json()["code"] == "insufficient_scope"
     assert api.get(f"/v1/invoices/{invoice.id}").json()["status"] == "unpaid"
     assert api.post(path, headers=headers).status_code == 200
-    assert reader.post(path, headers=headers).status_code == 403  # nor is an answer replayed
+    assert (
+        reader.post(path, headers=headers).status_code == 403
+    )  # stored responses are not replayed either

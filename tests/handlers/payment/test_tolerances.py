@@ -1,4 +1,4 @@
-"""The tolerance of a project: which invoices it pays, and where it is shown."""
+"""The tolerance of a project: invoices that it completes, and where it is shown."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ from tests.support.payment.factories import Merchant, make_invoice, pay
 
 AMOUNT = 12_500_000
 MISSING = 12_500
-"""0.1 % of it."""
+"""0.1 % of the amount."""
 
 
 def set_tolerance(database: Database, ada: Merchant, text: str) -> None:
@@ -33,7 +33,7 @@ def set_tolerance(database: Database, ada: Merchant, text: str) -> None:
         (AMOUNT + 1, "paid", "over", 0),
     ],
 )
-def test_a_small_part_may_be_missing(
+def test_small_missing_amount_is_tolerated(
     api: ContractClient,
     database: Database,
     ada: Merchant,
@@ -64,7 +64,7 @@ def test_a_small_part_may_be_missing(
     assert int(read["amount_remaining"]) == max(0, AMOUNT - arrived)
 
 
-def test_the_rest_may_still_come(
+def test_remainder_may_still_arrive(
     api: ContractClient, database: Database, ada: Merchant, now: datetime
 ) -> None:
     set_tolerance(database, ada, "0.1%")
@@ -79,21 +79,21 @@ def test_the_rest_may_still_come(
     assert types[-1] == "invoice.payment_received"
 
 
-def test_there_is_none_by_default(
+def test_default_is_zero(
     api: ContractClient, database: Database, ada: Merchant, now: datetime
 ) -> None:
     invoice = database.run(lambda session: make_invoice(session, ada, now=now))
     set_tolerance(database, ada, "10%")
     pay(database, invoice.id, at=now, amount=AMOUNT - 1, head_number=200)
     (listed,) = api.get("/v1/invoices").json()["data"]
-    assert (listed["status"], listed["exception"]) == ("unpaid", "partial"), "it came later"
+    assert (listed["status"], listed["exception"]) == ("unpaid", "partial"), "it was set later"
 
 
 @pytest.mark.parametrize(
     ("text", "ppm"),
     [("0.1%", 1000), ("none", 0), ("0%", 0), ("0.0001 %", 1), ("10%", 100_000), ("2.50%", 25_000)],
 )
-def test_a_percentage_is_exact(text: str, ppm: int) -> None:
+def test_percentage_is_exact(text: str, ppm: int) -> None:
     assert check_tolerance(text) == ppm
     assert check_tolerance(write_tolerance(ppm)) == ppm
 
@@ -102,7 +102,7 @@ def test_a_percentage_is_exact(text: str, ppm: int) -> None:
     "text",
     ["0.1", "", "%", "10.0001%", "99%", "-1%", "0.00001%", "0,1%", "\u0661%", "0.1%\n", "1e1%"],
 )
-def test_another_text_is_refused(text: str) -> None:
+def test_other_text_is_rejected(text: str) -> None:
     with pytest.raises(InvalidTolerance):
         check_tolerance(text)
     assert MAX_TOLERANCE_PPM == 100_000

@@ -1,4 +1,4 @@
-"""The trace context of a request stands beside the events that it causes."""
+"""The trace context of a request is stored with the events that it causes."""
 
 import pytest
 from sqlalchemy import select
@@ -18,7 +18,7 @@ def stored(database: Database) -> list[str | None]:
 
 
 @pytest.mark.parametrize("header", [TRACEPARENT, TRACEPARENT.upper(), "x" * 8000])
-def test_it_is_kept_where_it_is_well_formed(
+def test_well_formed_context_is_stored(
     header: str, api: ContractClient, database: Database
 ) -> None:
     headers = {"Idempotency-Key": "traced-order-1", "traceparent": header}
@@ -27,7 +27,7 @@ def test_it_is_kept_where_it_is_well_formed(
     assert stored(database) == [TRACEPARENT if header == TRACEPARENT else None]
 
 
-def test_the_next_request_has_none_of_it(api: ContractClient, database: Database) -> None:
+def test_next_request_does_not_inherit_the_context(api: ContractClient, database: Database) -> None:
     headers = {"Idempotency-Key": "traced-order-1", "traceparent": TRACEPARENT}
     api.post(PATH, json=ORDER, headers=headers)
     create(api, external_order_id="order-2")

@@ -35,7 +35,7 @@ NO_EVENT = "evt_7fffffffffffffff"
 
 @pytest.fixture
 def endpoint(api: ContractClient) -> dict[str, Any]:
-    """An endpoint of Ada's that is told of everything, with its secret."""
+    """An endpoint of Ada's for all events, with its secret."""
     made: dict[str, Any] = create(api).json()
     return made
 
@@ -44,7 +44,7 @@ def endpoint(api: ContractClient) -> dict[str, Any]:
 def event_id(
     api: ContractClient, endpoint: dict[str, Any], database: Database, ada: Merchant, now: datetime
 ) -> str:
-    """An event that came after the endpoint."""
+    """The id of an event after the creation of the endpoint."""
     database.run(lambda session: make_invoice(session, ada, now=now))
     found: str = api.get("/v1/events").json()["data"][-1]["id"]
     return found
@@ -55,14 +55,12 @@ def failed(answer: httpx.Response) -> tuple[int, str]:
 
 
 def shown(endpoint: dict[str, Any]) -> dict[str, Any]:
-    """An endpoint as it is read: without its secret."""
+    """Return an endpoint as it is read, without its secret."""
     return {name: value for name, value in endpoint.items() if name != "secret"}
 
 
 class TestCreate:
-    def test_answers_with_the_endpoint_and_its_secret(
-        self, api: ContractClient, now: datetime
-    ) -> None:
+    def test_returns_the_endpoint_with_its_secret(self, api: ContractClient, now: datetime) -> None:
         answer = create(api, description="The shop", event_types=["invoice.paid"])
         body = answer.json()
         secret, endpoint_id = body.pop("secret"), body.pop("id")
@@ -79,7 +77,7 @@ class TestCreate:
         assert api.get(f"{PATH}/{endpoint_id}").json() == body | {"id": endpoint_id}
         assert secret.startswith("whsec_")
 
-    def test_the_same_key_creates_one_and_shows_its_secret_again(
+    def test_equal_key_creates_one_endpoint_and_returns_its_secret_again(
         self, api: ContractClient, endpoint: dict[str, Any]
     ) -> None:
         again = create(api)
@@ -87,7 +85,7 @@ class TestCreate:
         assert again.headers["Idempotent-Replayed"] == "true"
         assert len(api.get(PATH).json()["data"]) == 1
 
-    def test_a_repeated_request_is_answered_whatever_the_name_leads_to(
+    def test_replay_does_not_resolve_the_name_again(
         self, api: ContractClient, payment_app: PaymentApp, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         async def refuse(url: str) -> None:
@@ -100,7 +98,7 @@ class TestCreate:
             assert failed(create(api, key="another-key")) == (422, "invalid_webhook_url")
         assert create(api, key="another-key").status_code == 201
 
-    def test_no_secret_is_stored_in_clear(
+    def test_secret_is_not_stored_in_clear(
         self, database: Database, endpoint: dict[str, Any]
     ) -> None:
         with database.reading() as reader:
@@ -112,7 +110,7 @@ class TestCreate:
         assert len(rows) == 2
         assert not [row for row in rows if secret in str(row)]
 
-    def test_replay_shows_the_secret_after_resealing(
+    def test_replay_has_the_secret_after_resealing(
         self,
         api: ContractClient,
         database: Database,
@@ -123,19 +121,19 @@ class TestCreate:
         monkeypatch.setattr(payment_app.webhooks, "vault", previous)
         created = create(api)
         monkeypatch.setattr(payment_app.webhooks, "vault", WebhookVault(b"t" * 32))
-        assert failed(create(api)) == (422, "invalid_request")  # its secret cannot be read
+        assert failed(create(api)) == (422, "invalid_request")  # its secret cannot be opened
         assert database.run(lambda session: signing_secrets.reseal(session, current)) == 1
         assert create(api).json() == created.json()
         assert database.run(lambda session: signing_secrets.reseal(session, current)) == 0
 
     @pytest.mark.reaches("idempotency_key_reused")
-    def test_another_request_with_the_key(
+    def test_key_with_another_body_is_rejected(
         self, api: ContractClient, endpoint: dict[str, Any]
     ) -> None:
         assert failed(create(api, description="Other")) == (422, "idempotency_key_reused")
 
     @pytest.mark.reaches("too_many_webhook_endpoints")
-    def test_twenty_of_a_project(
+    def test_number_per_project_is_limited_to_twenty(
         self, api: ContractClient, client: ContractClient, ben: Merchant
     ) -> None:
         answers = [create(api, f"endpoint-{number}") for number in range(21)]
@@ -157,7 +155,7 @@ class TestCreate:
             "https://both.example/",
         ],
     )
-    def test_an_address_that_leads_inside(
+    def test_internal_address_is_rejected(
         self, api: ContractClient, payment_app: PaymentApp, url: str
     ) -> None:
         payment_app.receivers.names = {
@@ -169,7 +167,7 @@ class TestCreate:
         assert [detail["path"] for detail in answer.json()["details"]] == ["/body/url"]
         assert api.get(PATH).json() == {"data": []}
 
-    def test_a_name_that_does_not_lead_anywhere_yet(
+    def test_unresolvable_name_is_accepted(
         self, api: ContractClient, payment_app: PaymentApp
     ) -> None:
         payment_app.receivers.names = {"soon.example": []}
@@ -188,16 +186,16 @@ class TestCreate:
             {"status": "disabled"},
         ],
     )
-    def test_what_breaks_the_document(self, api: ContractClient, body: dict[str, Any]) -> None:
+    def test_rejects_invalid_requests(self, api: ContractClient, body: dict[str, Any]) -> None:
         assert failed(create(api, **body)) == (422, "invalid_request")
 
-    def test_types_are_kept_once(self, api: ContractClient) -> None:
+    def test_types_are_stored_once(self, api: ContractClient) -> None:
         types = ["invoice.paid", "invoice.expired", "invoice.paid"]
         assert create(api, event_types=types).json()["event_types"] == types[:2]
 
 
 class TestReadAndList:
-    def test_there_may_be_none(self, api: ContractClient) -> None:
+    def test_empty_list(self, api: ContractClient) -> None:
         assert api.get(PATH).json() == {"data": []}
 
     def test_lists_all_oldest_first(
@@ -207,14 +205,14 @@ class TestReadAndList:
         second = create(api, "second-one").json()
         assert api.get(PATH).json() == {"data": [shown(endpoint), shown(second)]}
 
-    def test_an_id_may_be_of_either_case(
+    def test_id_is_accepted_in_any_case(
         self, api: ContractClient, endpoint: dict[str, Any]
     ) -> None:
         assert api.get(f"{PATH}/{endpoint['id'].upper()}").json() == shown(endpoint)
 
 
 class TestUpdate:
-    def test_changes_what_is_given(
+    def test_changes_given_values(
         self, api: ContractClient, clock: FrozenClock, endpoint: dict[str, Any]
     ) -> None:
         clock.advance(seconds=5)
@@ -226,14 +224,14 @@ class TestUpdate:
         types = {"event_types": ["invoice.expired"]}
         assert api.request("PATCH", f"{PATH}/{endpoint['id']}", json=types).json() == wanted | types
 
-    def test_nothing_new_is_no_change(
+    def test_identical_values_change_nothing(
         self, api: ContractClient, clock: FrozenClock, endpoint: dict[str, Any]
     ) -> None:
         clock.advance(seconds=5)
         same = {"url": URL, "status": "enabled"}
         assert api.request("PATCH", f"{PATH}/{endpoint['id']}", json=same).json() == shown(endpoint)
 
-    def test_enabling_reports_that_events_are_gone(
+    def test_enabling_reports_deleted_events(
         self,
         api: ContractClient,
         endpoint: dict[str, Any],
@@ -263,7 +261,7 @@ class TestUpdate:
             "events_missed" not in api.request("PATCH", address, json={"description": "new"}).json()
         )
 
-    def test_enabling_forgets_why_it_was_disabled(
+    def test_enabling_clears_the_reason_for_disabling(
         self, api: ContractClient, database: Database, endpoint: dict[str, Any], now: datetime
     ) -> None:
         gone = {"status": "disabled", "disabled_reason": "failing", "failing_since": now}
@@ -276,7 +274,7 @@ class TestUpdate:
             assert reader.execute(select(WebhookEndpoint.failing_since)).scalar() is None
 
     @pytest.mark.reaches("invalid_webhook_url")
-    def test_an_address_that_leads_inside(
+    def test_internal_address_is_rejected(
         self, api: ContractClient, endpoint: dict[str, Any]
     ) -> None:
         answer = api.request("PATCH", f"{PATH}/{endpoint['id']}", json={"url": "https://[::1]/"})
@@ -284,7 +282,7 @@ class TestUpdate:
         assert api.get(f"{PATH}/{endpoint['id']}").json() == shown(endpoint)
 
     @pytest.mark.parametrize("body", [{}, {"status": "gone"}, {"secret": "x"}])
-    def test_what_breaks_the_document(
+    def test_rejects_invalid_requests(
         self, api: ContractClient, endpoint: dict[str, Any], body: dict[str, Any]
     ) -> None:
         answer = api.request("PATCH", f"{PATH}/{endpoint['id']}", json=body)
@@ -292,7 +290,7 @@ class TestUpdate:
 
 
 class TestDelete:
-    def test_it_is_gone_with_its_secrets(
+    def test_deletes_the_endpoint_with_its_secrets(
         self, api: ContractClient, database: Database, endpoint: dict[str, Any]
     ) -> None:
         path = f"{PATH}/{endpoint['id']}"
@@ -315,11 +313,11 @@ class TestRotateSecret:
         return secret
 
     def signing(self, api: ContractClient, app: PaymentApp, endpoint: dict[str, Any]) -> int:
-        """How many signatures a message has."""
+        """Return the number of signatures of a message."""
         api.post(f"{PATH}/{endpoint['id']}/test")
         return len(app.receivers.posted[-1].headers["webhook-signature"].split())
 
-    def test_both_sign_until_the_grace_is_over(
+    def test_both_secrets_sign_until_the_end_of_the_grace_period(
         self,
         api: ContractClient,
         payment_app: PaymentApp,
@@ -340,14 +338,14 @@ class TestRotateSecret:
         clock.advance(seconds=1)
         assert self.signing(api, payment_app, endpoint) == 1
 
-    def test_no_grace(
+    def test_zero_grace_period(
         self, api: ContractClient, payment_app: PaymentApp, endpoint: dict[str, Any]
     ) -> None:
         self.rotate(api, endpoint)
         self.rotate(api, endpoint, grace_s=0)
         assert self.signing(api, payment_app, endpoint) == 1
 
-    def test_five_sign_at_most(
+    def test_at_most_five_secrets_sign(
         self, api: ContractClient, payment_app: PaymentApp, endpoint: dict[str, Any]
     ) -> None:
         for _ in range(6):
@@ -355,7 +353,7 @@ class TestRotateSecret:
         assert self.signing(api, payment_app, endpoint) == 5
 
     @pytest.mark.parametrize("grace_s", [-1, 604_801, "60", None])
-    def test_what_breaks_the_document(
+    def test_rejects_invalid_requests(
         self, api: ContractClient, endpoint: dict[str, Any], grace_s: Any
     ) -> None:
         path = f"{PATH}/{endpoint['id']}/rotate-secret"
@@ -363,7 +361,7 @@ class TestRotateSecret:
 
 
 class TestTest:
-    def test_sends_a_ping_and_tells_the_answer(
+    def test_sends_a_ping_and_reports_the_response(
         self,
         api: ContractClient,
         payment_app: PaymentApp,
@@ -398,7 +396,7 @@ class TestTest:
         assert posted.headers["webhook-signature"] == wanted
         assert api.get("/v1/events").json()["data"] == []
 
-    def test_tells_that_nobody_answered(
+    def test_missing_response_is_reported(
         self, api: ContractClient, payment_app: PaymentApp, endpoint: dict[str, Any]
     ) -> None:
         payment_app.receivers.answer = Received(None, "cannot_connect", "", None, 3)
@@ -410,7 +408,7 @@ class TestTest:
         )
 
     @pytest.mark.reaches("webhook_test_in_progress")
-    def test_one_at_a_time(
+    def test_one_test_at_a_time(
         self, api: ContractClient, payment_app: PaymentApp, endpoint: dict[str, Any]
     ) -> None:
         with payment_app.webhooks.testing(endpoint["id"]):
@@ -442,7 +440,7 @@ class TestDeliveries:
         }
         database.run(lambda session: session.add(WebhookAttempt(**(facts | over))))
 
-    def test_there_may_be_none(self, api: ContractClient, endpoint: dict[str, Any]) -> None:
+    def test_empty_list(self, api: ContractClient, endpoint: dict[str, Any]) -> None:
         answer = api.get(f"{PATH}/{endpoint['id']}/deliveries")
         assert answer.json() == {"data": [], "has_more": False, "next_cursor": None}
 
@@ -494,7 +492,7 @@ class TestDeliveries:
             "next_cursor": None,
         }
 
-    def test_reads_on(
+    def test_following_pages(
         self,
         api: ContractClient,
         database: Database,
@@ -515,7 +513,7 @@ class TestDeliveries:
         assert found == [5, 4, 3, 2, 1]
 
     @pytest.mark.parametrize("query", ["limit=0", "limit=101", "cursor=att_1", "cursor=evt_1"])
-    def test_what_breaks_the_document(
+    def test_rejects_invalid_requests(
         self, api: ContractClient, endpoint: dict[str, Any], query: str
     ) -> None:
         answer = api.get(f"{PATH}/{endpoint['id']}/deliveries?{query}")
@@ -528,7 +526,7 @@ class TestRedeliver:
     ) -> httpx.Response:
         return api.post(f"{PATH}/{endpoint['id']}/deliveries/{event_id}/redeliver")
 
-    def test_is_due_now(
+    def test_event_is_due_immediately(
         self,
         api: ContractClient,
         database: Database,
@@ -548,7 +546,7 @@ class TestRedeliver:
             ).all()
         assert [tuple(row) for row in rows] == [(read_id(event_id), now)]
 
-    def test_does_not_wait_for_an_earlier_one_of_its_invoice(
+    def test_does_not_wait_for_an_earlier_event_of_its_invoice(
         self, api: ContractClient, database: Database, endpoint: dict[str, Any], event_id: str
     ) -> None:
         invoice_id = api.get(f"/v1/events/{event_id}").json()["invoice_id"]
@@ -559,7 +557,7 @@ class TestRedeliver:
         assert self.redeliver(api, endpoint, canceled).json()["state"] == "due"
 
     @pytest.mark.reaches("webhook_endpoint_disabled")
-    def test_a_disabled_endpoint(
+    def test_disabled_endpoint_is_rejected(
         self, api: ContractClient, endpoint: dict[str, Any], event_id: str
     ) -> None:
         api.request("PATCH", f"{PATH}/{endpoint['id']}", json={"status": "disabled"})
@@ -567,7 +565,7 @@ class TestRedeliver:
         assert failed(answer) == (409, "webhook_endpoint_disabled")
 
     @pytest.mark.reaches("event_not_found")
-    def test_no_such_event(
+    def test_unknown_event_is_rejected(
         self, api: ContractClient, database: Database, endpoint: dict[str, Any], event_id: str
     ) -> None:
         assert failed(self.redeliver(api, endpoint, NO_EVENT)) == (404, "event_not_found")
@@ -588,7 +586,7 @@ class TestRedeliver:
         ("POST", "/deliveries/{event}/redeliver"),
     ],
 )
-def test_another_projects_endpoint_is_none(
+def test_endpoint_of_another_project_is_not_found(
     method: str,
     path: str,
     api: ContractClient,

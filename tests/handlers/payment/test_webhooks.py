@@ -1,4 +1,4 @@
-"""What webhooks need beyond the database, as a server has it."""
+"""Configuration of webhooks in a server."""
 
 import asyncio
 from pathlib import Path
@@ -12,7 +12,7 @@ from models.webhooks.addresses import AddressRefused
 from settings import Settings
 
 
-def test_tests_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_tests_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhooks, "TESTS_AT_ONCE", 2)
     tested = Webhooks()
     with tested.testing("a"):
@@ -24,7 +24,7 @@ def test_tests_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
-def test_the_secret_of_the_settings_seals(tmp_path: Path) -> None:
+def test_secret_of_the_settings_seals(tmp_path: Path) -> None:
     first, again = (webhooks_of(Settings(data_dir=tmp_path)).vault for _ in range(2))
     other = webhooks_of(Settings(data_dir=tmp_path, payment_secret="x" * 32)).vault
     sealed = first.seal("hush", purpose="p")
@@ -33,7 +33,7 @@ def test_the_secret_of_the_settings_seals(tmp_path: Path) -> None:
     assert (tmp_path / "payment-secret").stat().st_mode & 0o077 == 0
 
 
-def test_the_settings_open_networks(tmp_path: Path) -> None:
+def test_settings_allow_networks(tmp_path: Path) -> None:
     closed = webhooks_of(Settings(data_dir=tmp_path)).sender
     opened = webhooks_of(Settings(data_dir=tmp_path, webhook_networks=("127.0.0.0/8",))).sender
     asyncio.run(opened.check("http://127.0.0.1:9000/"))
