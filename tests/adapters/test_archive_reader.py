@@ -1,4 +1,4 @@
-"""Archives that lie, are damaged or want to harm are refused, with the file and line."""
+"""Forged, damaged and malicious archives are rejected with file and line."""
 
 import stat
 import warnings
@@ -45,7 +45,7 @@ def rewrite(path: Path, change: Callable[[Entries, dict[str, Any]], None]) -> No
             archive.writestr(name, content)
 
 
-def test_accepts_what_the_writer_wrote(tmp_path: Path) -> None:
+def test_archive_of_the_writer_is_accepted(tmp_path: Path) -> None:
     with ArchiveReader(write(tmp_path)) as reader:
         assert list(reader.read_lines("user.jsonl")) == [orjson.loads(line) for line in LINES]
         assert b"".join(reader.read_pieces("uploads/x-cat.png")) == b"cat"
@@ -54,7 +54,7 @@ def test_accepts_what_the_writer_wrote(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_refuses_another_compression(tmp_path: Path, method: int) -> None:
+def test_other_compression_is_rejected(tmp_path: Path, method: int) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w", method) as archive:
         archive.writestr(MANIFEST, b"{}")
     assert refusal(tmp_path / "a.zip").startswith(f"{MANIFEST!r}: is compressed")
@@ -74,7 +74,7 @@ def test_refuses_another_compression(tmp_path: Path, method: int) -> None:
         (b'{"id":1,"name":"a"}', "no end"),
     ],
 )
-def test_names_the_line(tmp_path: Path, line: bytes, problem: str) -> None:
+def test_error_names_the_line(tmp_path: Path, line: bytes, problem: str) -> None:
     told = refusal(write(tmp_path, [LINES[0], line]))
     assert told.startswith("'user.jsonl', line 2: ")
     assert problem in told
@@ -105,7 +105,7 @@ def test_names_the_line(tmp_path: Path, line: bytes, problem: str) -> None:
         (lambda e, m: e.update({"folder/": b""}), "is not the name of a file"),
     ],
 )  # fmt: skip
-def test_refuses_what_the_manifest_does_not_say(
+def test_difference_from_the_manifest_is_rejected(
     tmp_path: Path, change: Callable[[Entries, dict[str, Any]], None], told: str
 ) -> None:
     path = write(tmp_path)
@@ -114,7 +114,7 @@ def test_refuses_what_the_manifest_does_not_say(
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFDIR, stat.S_IFIFO, stat.S_IFCHR])
-def test_refuses_what_is_no_regular_file(tmp_path: Path, kind: int) -> None:
+def test_entry_other_than_a_regular_file_is_rejected(tmp_path: Path, kind: int) -> None:
     path = write(tmp_path)
     with zipfile.ZipFile(path, "a") as archive:
         entry = zipfile.ZipInfo("link")
@@ -123,7 +123,7 @@ def test_refuses_what_is_no_regular_file(tmp_path: Path, kind: int) -> None:
     assert refusal(path) == "'link': is not a regular file"
 
 
-def test_refuses_a_name_that_is_there_twice(tmp_path: Path) -> None:
+def test_duplicate_name_is_rejected(tmp_path: Path) -> None:
     path = write(tmp_path)
     with warnings.catch_warnings(), zipfile.ZipFile(path, "a") as archive:
         warnings.simplefilter("ignore")
@@ -132,13 +132,13 @@ def test_refuses_a_name_that_is_there_twice(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [0, 1, 30, -1, -200])
-def test_refuses_a_part_of_an_archive(tmp_path: Path, kept: int) -> None:
+def test_truncated_archive_is_rejected(tmp_path: Path, kept: int) -> None:
     path = write(tmp_path)
     path.write_bytes(path.read_bytes()[:kept])
     assert "not a .zip file" in refusal(path)
 
 
-def test_refuses_a_flipped_bit(tmp_path: Path) -> None:
+def test_flipped_bit_is_rejected(tmp_path: Path) -> None:
     path = write(tmp_path)
     content = path.read_bytes()
     path.write_bytes(content.replace(b"cat", b"cau", 2).replace(b"x-cau", b"x-cat"))
@@ -152,10 +152,10 @@ def bomb(path: Path, **entries: bytes) -> Path:
     return path
 
 
-def test_archive_out_of_proportion_is_refused(
+def test_archive_out_of_proportion_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """58 KB of a manifest took 1.8 GB."""
+    """A manifest of 58 KB used to need 1.8 GB."""
     files = b'{"files":[' + b"{}," * 3_000_000 + b'{}],"uploads":[]}'
     found = refusal(bomb(tmp_path / "a.zip", manifest_json=files))
     assert found == "'manifest.json': is too large"
@@ -164,6 +164,6 @@ def test_archive_out_of_proportion_is_refused(
     assert found == "'a.jsonl': the archive is 200 times larger unpacked"
 
 
-def test_line_of_many_values_is_refused(tmp_path: Path) -> None:
+def test_line_of_many_values_is_rejected(tmp_path: Path) -> None:
     line = b'{"id":1,"name":[' + b"0," * 250_000 + b"0]}\n"
     assert refusal(write(tmp_path, [line])) == "'user.jsonl', line 1: the line has too many values"

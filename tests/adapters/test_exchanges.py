@@ -1,4 +1,4 @@
-"""One exchange with an outside service: bounded in time and size, and it says no secret."""
+"""One exchange with an outside service: limited in time and size, without revealing a secret."""
 
 import asyncio
 import gzip
@@ -12,7 +12,7 @@ from demo.local_server import LocalServer, Reply, Request
 
 
 class Echo:
-    """Answers with what it was asked, or with `reply`."""
+    """Responds with the request, or with `reply`."""
 
     reply: Reply | None = None
 
@@ -59,7 +59,7 @@ def test_sends_forms_documents_and_credentials(server: LocalServer) -> None:
     assert (told.document["document"], told.document["bearer"]) == ({"x": [1]}, "t")
 
 
-def test_asks_what_is_on_this_machine_without_a_proxy(
+def test_local_services_are_called_without_a_proxy(
     server: LocalServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
@@ -73,14 +73,14 @@ def test_asks_what_is_on_this_machine_without_a_proxy(
     (Reply(500, body=b""), Answer(500, None)),
     (Reply(302, headers={"Location": "http://127.0.0.1:9/"}), Answer(302, None)),
 ])  # fmt: skip
-def test_takes_nothing_but_an_object_and_follows_nobody(
+def test_response_must_be_an_object_and_not_a_redirect(
     server: LocalServer, echo: Echo, reply: Reply, answer: Answer
 ) -> None:
     echo.reply = reply
     assert send(Peer(server.url, 10)) == answer
 
 
-def test_refuses_what_could_unpack_to_any_size(server: LocalServer, echo: Echo) -> None:
+def test_compressed_response_is_rejected(server: LocalServer, echo: Echo) -> None:
     packed = gzip.compress(b"0" * 1_000_000)
     echo.reply = Reply(200, body=packed, headers={"Content-Encoding": "gzip"})
     with pytest.raises(NoAnswer, match="encoding"):
@@ -93,7 +93,7 @@ def test_refuses_what_could_unpack_to_any_size(server: LocalServer, echo: Echo) 
     ("flood", "answered more than 262144 bytes"),
     ("refused", "cannot connect"),
 ])  # fmt: skip
-def test_gives_up_and_says_no_secret(server: LocalServer, fault: str, reason: str) -> None:
+def test_timeout_does_not_reveal_a_secret(server: LocalServer, fault: str, reason: str) -> None:
     url = "http://hush-name:hush-password@127.0.0.1:9" if fault == "refused" else server.url
     server.fault = fault
     began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Every store of files keeps the same promises: a directory, and one that speaks S3."""
+"""All file stores behave alike: a directory, and an S3 service."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECRETS = {"key_id": "acme", "secret": "acme-secret", "region": "us-east-1", "ti
 
 @pytest.fixture(scope="session")
 def s3_url() -> Iterator[str]:
-    """A server of moto's, in a process of its own."""
+    """A moto server in a separate process."""
     program = shutil.which("moto_server")
     if program is None:
         pytest.skip("NOT TESTED: no S3 server (pip install 'moto[server]')")
@@ -73,8 +73,8 @@ def put(store: FileStore, tmp_path: Path, key: str, content: bytes) -> None:
     path.unlink(missing_ok=True)
 
 
-def test_gives_back_what_it_was_given(store: FileStore, tmp_path: Path) -> None:
-    content = bytes(range(256)) * (9 * MIB // 256)  # in S3 this is sent in two parts
+def test_stored_file_is_returned(store: FileStore, tmp_path: Path) -> None:
+    content = bytes(range(256)) * (9 * MIB // 256)  # S3 receives this in two parts
     put(store, tmp_path, "1/abc", content)
     pieces = list(store.read("1/abc"))
     assert b"".join(pieces) == content
@@ -86,7 +86,7 @@ def test_gives_back_what_it_was_given(store: FileStore, tmp_path: Path) -> None:
     assert b"".join(store.read("1/empty")) == b"".join(store.read("1/empty", 0, 0)) == b""
 
 
-def test_deletes_and_misses(store: FileStore, tmp_path: Path) -> None:
+def test_deleted_file_is_missing(store: FileStore, tmp_path: Path) -> None:
     put(store, tmp_path, "1/gone", b"x")
     put(store, tmp_path, "2/kept", b"y")
     store.delete("1/gone")
@@ -96,14 +96,14 @@ def test_deletes_and_misses(store: FileStore, tmp_path: Path) -> None:
     assert b"".join(store.read("2/kept")) == b"y"
 
 
-def test_finds_the_old_ones(store: FileStore, tmp_path: Path) -> None:
+def test_old_files_are_found(store: FileStore, tmp_path: Path) -> None:
     put(store, tmp_path, "3/old", b"x")
     now = datetime.now(UTC)
     assert "3/old" in set(store.find_older(now + timedelta(minutes=1)))
     assert list(store.find_older(now - timedelta(hours=1))) == []
 
 
-def test_a_directory_that_cannot_be_written(tmp_path: Path) -> None:
+def test_directory_that_is_not_writable(tmp_path: Path) -> None:
     (tmp_path / "files").write_text("not a folder")
     store = DirectoryStore(tmp_path / "files")
     (tmp_path / "new").write_bytes(b"x")
@@ -112,7 +112,7 @@ def test_a_directory_that_cannot_be_written(tmp_path: Path) -> None:
     assert (tmp_path / "new").exists()
 
 
-def test_a_store_that_does_not_answer(tmp_path: Path) -> None:
+def test_store_that_does_not_respond(tmp_path: Path) -> None:
     pytest.importorskip("boto3", reason="NOT TESTED: the extra s3 is not installed")
     settings = Settings(
         data_dir=tmp_path,
@@ -127,7 +127,7 @@ def test_a_store_that_does_not_answer(tmp_path: Path) -> None:
         store.delete("1/abc")
 
 
-def test_the_directory_is_the_default_and_needs_no_extra(tmp_path: Path) -> None:
+def test_directory_is_the_default_and_needs_no_extra(tmp_path: Path) -> None:
     assert isinstance(build_file_store(Settings(data_dir=tmp_path)), DirectoryStore)
     loads = "import handlers.chat.wiring, workers.chat, sys; print('boto3' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", loads], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Several machines count requests together in a store, and by themselves while it is away."""
+"""Several machines count requests together in a store, and separately during an outage."""
 
 import random
 import time
@@ -32,7 +32,7 @@ MACHINES = 3
 TOLERANCE = 0.1
 LIMITS = [60, 200, 600]
 SLACK_S = 2.0
-"""For answers of a store on a machine that others use."""
+"""For responses of a store on a busy machine."""
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 class Machine:
-    """A rate limiter with a table of its own, at the store of all machines."""
+    """A rate limiter with its own table, which uses the store of all machines."""
 
     def __init__(
         self, folder: Path, url: str, limit: Limit, *, timeout_s: float | None = SLACK_S
@@ -101,14 +101,14 @@ def machines(tmp_path: Path, redis_server: RedisServer) -> Iterator[Machines]:
 class TestCount:
     @pytest.mark.parametrize("order", ["by turns", "one after another", "at random"])
     @pytest.mark.parametrize("most", LIMITS)
-    def test_machines_together_serve_what_one_does(
+    def test_machines_together_serve_as_many_as_one(
         self, machines: Machines, most: int, order: str
     ) -> None:
         limit = Limit(most, 60.0)
         several = machines(limit)
         asked = [machine for _ in range(most) for machine in several]
         if order == "one after another":
-            # The first requests leave the rest of a batch with each machine.
+            # The first requests leave the remainder of a batch on each machine.
             asked = several + sorted(asked, key=several.index)
         elif order == "at random":
             random.Random(most).shuffle(asked)
@@ -117,11 +117,11 @@ class TestCount:
         refilled = (time.monotonic() - began) / limit.step_s
         assert most * (1 - TOLERANCE) <= served <= most * (1 + TOLERANCE) + refilled
         batches = sum(machine.batches for machine in several)
-        # A batch for each thirtieth, and a question for each request that comes back meanwhile.
+        # A batch for every thirtieth request, and a query for each request that returns meanwhile.
         assert batches <= most / limit.batch + MACHINES * (2 + refilled)
 
     def test_machines_together_serve_the_rate(self, machines: Machines) -> None:
-        """Far more is asked for than allowed, for more than the period."""
+        """Far more is requested than allowed, for more than the period."""
         limit = Limit(120, 0.6)
         several = machines(limit)
         served, began = 0, time.monotonic()
@@ -141,12 +141,12 @@ class TestCount:
         for process in processes:
             process.close()
 
-    def test_clients_do_not_share(self, machines: Machines) -> None:
+    def test_clients_are_counted_separately(self, machines: Machines) -> None:
         several = machines(Limit(1, 60.0))
         assert [machine.serves("ada") for machine in several] == [True, False, False]
         assert [machine.serves("ben") for machine in several] == [True, False, False]
 
-    def test_whoever_floods_a_table_fills_no_store(
+    def test_flooded_table_does_not_fill_the_store(
         self, machines: Machines, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(rate_limit, "_BUCKETS", 1)
@@ -155,7 +155,7 @@ class TestCount:
         assert 60 <= sum(served) < 100
         assert len(keys_in(redis_server)) == rate_limit._PLACES + 1
 
-    def test_the_store_knows_nobody_and_forgets_all(
+    def test_store_contains_no_names_and_all_keys_expire(
         self, machines: Machines, redis_server: RedisServer
     ) -> None:
         (machine,) = machines(Limit(60, 60.0), 1)
@@ -170,7 +170,7 @@ class TestCount:
 
 
 def keys_in(server: RedisServer) -> dict[bytes, tuple[int, int]]:
-    """Return each key in the store with how long it lasts, in milliseconds, and its bytes."""
+    """Return the time to live in milliseconds and the bytes of each key in the store."""
     redis = pytest.importorskip("redis")
     with redis.Redis.from_url(server.url) as client:
         return {name: (client.pttl(name), client.memory_usage(name)) for name in client.scan_iter()}
@@ -178,7 +178,7 @@ def keys_in(server: RedisServer) -> dict[bytes, tuple[int, int]]:
 
 class TestOutage:
     @pytest.mark.parametrize("fault", ["killed", "hung"])
-    def test_a_machine_counts_by_itself_and_comes_back(
+    def test_machine_counts_separately_and_returns_to_the_store(
         self, machines: Machines, redis_server: RedisServer, fault: str
     ) -> None:
         limit = Limit(60, 60.0)
@@ -190,7 +190,7 @@ class TestOutage:
             served = [sum(m.serves("ben") for _ in range(100)) for m in (first, second)]
             took = time.monotonic() - began
             assert all(60 <= number <= 60 + took + 1 for number in served)
-            # Each process waits for the store once, and once a second.
+            # Each process waits for the store once, and then once a second.
             assert took < SLACK_S
             (redis_server.start if fault == "killed" else redis_server.go_on)()
             until = time.monotonic() + PATIENCE_S
@@ -209,7 +209,7 @@ class TestOutage:
         served_now = sum(machine.serves("cleo") for _ in range(60) for machine in (first, second))
         assert 60 * (1 - TOLERANCE) <= served_now <= 60 * (1 + TOLERANCE)
 
-    def test_a_refused_password_is_an_outage_and_never_logged(self, tmp_path: Path) -> None:
+    def test_rejected_password_is_an_outage_and_not_logged(self, tmp_path: Path) -> None:
         server = RedisServer(tmp_path, password=PASSWORD)
         try:
             for password, is_right in ((PASSWORD, True), (f"{PASSWORD}-wrong", False)):
@@ -235,7 +235,7 @@ class TestSetting:
             f"redis://:{PASSWORD}@", f"redis://:{PASSWORD}#@cache",
         ],
     )  # fmt: skip
-    def test_a_wrong_url_is_refused(self, url: str) -> None:
+    def test_invalid_url_is_rejected(self, url: str) -> None:
         with pytest.raises(SettingsError, match="SPECD_LIMITS_URL must be redis://") as refused:
             Settings.from_env({"SPECD_LIMITS_URL": url})
         assert PASSWORD not in str(refused.value)
@@ -248,7 +248,7 @@ class TestSetting:
             (f"rediss://specd:{PASSWORD}@cache:6380/1", "rediss://specd:***@cache:6380/1"),
         ],
     )
-    def test_a_password_is_never_shown(self, url: str, shown: str) -> None:
+    def test_password_is_never_shown(self, url: str, shown: str) -> None:
         env = {"SPECD_LIMITS_URL": url}
         settings = Settings.from_env(env)
         assert settings.limits_url == url
@@ -256,12 +256,12 @@ class TestSetting:
         assert described["SPECD_LIMITS_URL"] == shown
         assert PASSWORD not in repr(settings)
 
-    def test_without_one_there_is_no_store(self, tmp_path: Path) -> None:
+    def test_no_store_without_the_setting(self, tmp_path: Path) -> None:
         settings = Settings(data_dir=tmp_path)
         assert open_limit_store(settings, "chat", bytes) is None
         assert list(diagnose_limits(settings)) == []
 
-    def test_the_doctor_asks_the_store(self, tmp_path: Path, redis_server: RedisServer) -> None:
+    def test_doctor_checks_the_store(self, tmp_path: Path, redis_server: RedisServer) -> None:
         settings = Settings(data_dir=tmp_path, limits_url=redis_server.url)
         (found,) = diagnose_limits(settings)
         assert (found.check, found.state) == ("limits", "ok")
@@ -274,12 +274,12 @@ class TestSetting:
 
 
 class TestServices:
-    """Three machines with a folder of their own, at one database and one store."""
+    """Three machines with separate folders share a database and a store."""
 
     MOST = 60
 
     @pytest.mark.parametrize("service", ["payment", "chat"])
-    def test_a_client_gets_one_limit(
+    def test_client_has_one_limit(
         self,
         service: str,
         request: pytest.FixtureRequest,

@@ -1,4 +1,4 @@
-"""Pictures made small in a process of its own, whatever they are."""
+"""Images of any kind are shrunk in a separate process."""
 
 import resource
 import time
@@ -33,12 +33,12 @@ def small(tmp_path: Path, content: bytes, width: int = 100, height: int = 80) ->
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_read(kind: str, tmp_path: Path) -> None:
+def test_supported_formats(kind: str, tmp_path: Path) -> None:
     with Image.open(small(tmp_path, picture(kind, 400, 200))) as made:
         assert (made.format, made.size) == ("WEBP", (100, 50))
 
 
-def test_a_small_picture_stays_as_large_as_it_is(tmp_path: Path) -> None:
+def test_small_image_keeps_its_size(tmp_path: Path) -> None:
     with Image.open(small(tmp_path, picture("PNG", 30, 20))) as made:
         assert made.size == (30, 20)
 
@@ -46,7 +46,7 @@ def test_a_small_picture_stays_as_large_as_it_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", [(400, 200), (30, 90)])
 def test_squares(kind: str, size: tuple[int, int], tmp_path: Path) -> None:
-    """Of exactly the size that is wanted, smaller or larger."""
+    """Squares have exactly the requested size, smaller or larger than the image."""
     source, target = tmp_path / "source", tmp_path / "target"
     source.write_bytes(picture(kind, *size))
     make_square(source, target, 100)
@@ -54,7 +54,7 @@ def test_squares(kind: str, size: tuple[int, int], tmp_path: Path) -> None:
         assert (made.format, made.size, made.info) == ("PNG", (100, 100), {})
 
 
-def test_no_square_of_what_is_no_picture(tmp_path: Path) -> None:
+def test_no_square_of_an_invalid_image(tmp_path: Path) -> None:
     source = tmp_path / "source"
     for content in (b"", SCRIPT, picture("PNG", 300, 300)[:200], black_png(10_000, 10_000)):
         source.write_bytes(content)
@@ -63,10 +63,10 @@ def test_no_square_of_what_is_no_picture(tmp_path: Path) -> None:
         assert [path.name for path in tmp_path.iterdir()] == ["source"]
 
 
-def test_a_hundred_megapixels(tmp_path: Path) -> None:
-    """A JPEG is decoded at an eighth of its size, so it fits; a PNG cannot be."""
+def test_image_of_a_hundred_megapixels(tmp_path: Path) -> None:
+    """A JPEG is decoded at an eighth of its size, so it fits. A PNG is not."""
     jpeg = tmp_path / "large"
-    # In a process of its own, because it takes 100 MB.
+    # In a separate process, because it needs 100 MB.
     cost_of(lambda: Image.new("L", (10_000, 10_000), 90).save(jpeg, "JPEG"))
     made = make_small(jpeg, tmp_path / "small", 100, 80)
     assert (made.width, made.height) == (10_000, 10_000)
@@ -90,8 +90,8 @@ def test_a_hundred_megapixels(tmp_path: Path) -> None:
     ],
     ids=["nothing", "head", "svg", "html", "eps", "half", "bomb", "scans", "MPO", "TIFF"],
 )
-def test_what_is_refused(make: Callable[[], bytes], tmp_path: Path) -> None:
-    # In a process of its own, because the large ones take 100 MB.
+def test_invalid_images_are_rejected(make: Callable[[], bytes], tmp_path: Path) -> None:
+    # In a separate process, because the large images need 100 MB.
     cost_of(lambda: (tmp_path / "content").write_bytes(make()))
     content = (tmp_path / "content").read_bytes()
     (tmp_path / "content").unlink()
@@ -102,8 +102,8 @@ def test_what_is_refused(make: Callable[[], bytes], tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
 
 
-def test_what_takes_too_long_is_given_up(tmp_path: Path) -> None:
-    """The most that passes all other bounds: large, with as many scans as there may be."""
+def test_slow_decoding_is_aborted(tmp_path: Path) -> None:
+    """The image is within all other limits: as large and with as many scans as allowed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with suppress(NotAPicture):
         small(tmp_path, endless_jpeg(85, 8_000))

@@ -1,4 +1,4 @@
-"""Tarballs that claim to be exports of Zulip's."""
+"""Tarballs that claim to be exports of Zulip."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def contents() -> dict[str, bytes]:
 
 
 def with_entry(path: Path, change: Callable[[tarfile.TarInfo], None], content: bytes = b"") -> Path:
-    """The export with one more entry."""
+    """Return the export with an additional entry."""
     write_tarball(path, contents())
     with tarfile.open(path, "r:gz") as source:
         entries = [(each, source.extractfile(each)) for each in source.getmembers()]
@@ -52,7 +52,7 @@ def with_entry(path: Path, change: Callable[[tarfile.TarInfo], None], content: b
     return path.with_suffix(".new").replace(path)
 
 
-def test_everything_is_there(path: Path, folder: Path) -> None:
+def test_complete_export_is_read(path: Path, folder: Path) -> None:
     export = make_acme(12)
     tarball = ZulipTarball(export.write(path), folder)
     for name, rows in export.tables.items():
@@ -70,7 +70,7 @@ def test_everything_is_there(path: Path, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("root", ["", "./", "/srv/converted/", "a/b/"])
-def test_the_folder_may_have_any_name(root: str, path: Path, folder: Path) -> None:
+def test_folder_may_have_any_name(root: str, path: Path, folder: Path) -> None:
     files = {f"{root}{name}": content for name, content in make_acme(12).contents().items()}
     tarball = ZulipTarball(write_tarball(path, files), folder)
     assert tarball.counts["zerver_realm"] == 1
@@ -169,7 +169,7 @@ def test_hostile_tarballs(case: str, path: Path, folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_no_gzip(path: Path, folder: Path) -> None:
+def test_file_other_than_gzip_is_rejected(path: Path, folder: Path) -> None:
     path.write_bytes(b"PK\3\4 and so on")
     with pytest.raises(ArchiveRefused, match="cannot be read"):
         ZulipTarball(path, folder)
@@ -179,8 +179,8 @@ def test_no_gzip(path: Path, folder: Path) -> None:
         ZulipTarball(path, folder)
 
 
-def test_a_bomb(path: Path, folder: Path) -> None:
-    """Ten kilobytes of tarball that are a hundred million spaces."""
+def test_decompression_bomb_is_rejected(path: Path, folder: Path) -> None:
+    """A tarball of ten kilobytes contains a hundred million spaces."""
     with gzip.open(path, "wb", compresslevel=9) as out:
         out.write(block(size=100_000_000))
         for _ in range(100):
@@ -196,13 +196,13 @@ JSON: dict[str, tuple[bytes, str]] = {
     "a list": (b"[]", "is not JSON where { is expected"),
     "no end": (b'{"zerver_realm": [{"id": 1}', "ends too early"),
     "no end of a text": (b'{"zerver_realm": [{"id": "1', "ends too early"),
-    "a row that is none": (b'{"zerver_realm": [1]}', "has a row that is no object"),
+    "a row that is not an object": (b'{"zerver_realm": [1]}', "has a row that is no object"),
     "a broken row": (b'{"zerver_realm": [{"id": 1,, }]}', "line 1: the row is not JSON"),
     "brackets that do not match": (b'{"zerver_realm": [{"id": [}]]}', "the row is not JSON"),
     "something between rows": (b'{"zerver_realm": [{} x {}]}', "is not JSON where ] is expected"),
     "something after it": (b'{"zerver_realm": []} {}', "has something after its end"),
-    "an id that is none": (b'{"zerver_stream": [{"id": -4}]}', "id is no id"),
-    "an object beside tables": (b'{"x": {}}', "ends too early|has neither"),
+    "an invalid id": (b'{"zerver_stream": [{"id": -4}]}', "id is no id"),
+    "an object next to tables": (b'{"x": {}}', "ends too early|has neither"),
     "rows that are too deep": (
         b'{"zerver_realm": [{"id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}]}",
         "the row is not JSON",
@@ -218,7 +218,7 @@ def test_hostile_tables(case: str, path: Path, folder: Path) -> None:
         ZulipTarball(path, folder)
 
 
-def test_rows_that_are_too_long(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_rows_are_rejected(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zulip_tarball, "CHUNK", 1000)
     row = {"id": 1, "name": "x" * 5000}
     files = {**contents(), f"{FOLDER}/realm.json": orjson.dumps({"zerver_realm": [row]})}
@@ -240,8 +240,8 @@ def test_many_unknown_tables(path: Path, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 7, 64, 1000])
-def test_pieces_of_any_size(width: int) -> None:
-    """Wherever a piece ends, the same rows come out."""
+def test_rows_do_not_depend_on_the_size_of_pieces(width: int) -> None:
+    """A piece may end anywhere."""
     rows = [
         {"id": 1, "text": 'a "quoted" \\ text } ] [ {'}, {"id": 2, "list": [1, {"x": []}]}, {},
         {"text": "\\", "more": "é\u2028"},
@@ -270,7 +270,7 @@ def test_pieces_of_any_size(width: int) -> None:
 
 
 def test_long_names_count(path: Path, folder: Path) -> None:
-    """2 MB of names took a gigabyte."""
+    """Names of 2 MB used to need a gigabyte."""
     with tarfile.open(path, "w:gz", format=tarfile.GNU_FORMAT, compresslevel=1) as target:
         for number in range(200):
             target.addfile(tarfile.TarInfo(f"{FOLDER}/uploads/{number}{'a' * 65_000}"))

@@ -1,4 +1,4 @@
-"""A tiny HTTP server that plays an RPC endpoint, healthy or ill in a chosen way."""
+"""A small HTTP server that acts as an RPC endpoint, healthy or with a chosen fault."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Answers = Callable[["Question"], None]
 
 
 class Question:
-    """One request as the script of a fake endpoint sees it."""
+    """One request to a fake endpoint, for its script."""
 
     def __init__(self, handler: BaseHTTPRequestHandler, ended: threading.Event) -> None:
         self._handler = handler
@@ -45,11 +45,11 @@ class Question:
         self._handler.wfile.write(body)
 
     def hang(self) -> None:
-        """Never answer, until the endpoint is closed."""
+        """Do not respond until the endpoint is closed."""
         self._ended.wait()
 
     def drip(self, every_s: float) -> None:
-        """One byte at a time, for ever: each read succeeds, the answer never ends."""
+        """Send one byte at a time forever: each read succeeds, and the response never ends."""
         self._handler.send_response(200)
         self._handler.send_header("Transfer-Encoding", "chunked")
         self._handler.end_headers()
@@ -57,7 +57,7 @@ class Question:
             self._handler.wfile.write(b"1\r\n \r\n")
 
     def flood(self, total: int) -> None:
-        """A valid beginning, then spaces."""
+        """Send a valid beginning, followed by spaces."""
         self._handler.send_response(200)
         self._handler.send_header("Transfer-Encoding", "chunked")
         self._handler.end_headers()
@@ -66,7 +66,7 @@ class Question:
         self._handler.wfile.write(b"0\r\n\r\n")
 
     def cut(self) -> None:
-        """Promise more than comes."""
+        """Send less than the declared length."""
         self._handler.send_response(200)
         self._handler.send_header("Content-Length", "1000")
         self._handler.end_headers()
@@ -75,7 +75,7 @@ class Question:
 
 
 class FakeEndpoint:
-    """Its URL, what it was asked, and the script it answers by, which may be exchanged."""
+    """An endpoint with its URL, the received requests, and a replaceable script for responses."""
 
     def __init__(self, url: str, answers: Answers) -> None:
         self.url = url
@@ -85,7 +85,10 @@ class FakeEndpoint:
 
 @contextmanager
 def serving(answers: Answers, *, secret: str = "") -> Iterator[FakeEndpoint]:
-    """An endpoint on a free port, its URL ending in `secret` as providers' URLs end in a key."""
+    """Yield an endpoint on a free port.
+
+    Its URL ends in `secret`, as URLs of providers end in a key.
+    """
     ended = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
@@ -126,7 +129,7 @@ BLOCK_HASH = "0x" + "ab" * 32
 def healthy(
     *, chain_id: int = 31337, height: int = 100, logs: list[dict[str, Any]] | None = None
 ) -> Answers:
-    """A node that works."""
+    """Return the script of a working node."""
 
     def answer(question: Question) -> None:
         match question.method:
@@ -145,7 +148,7 @@ def healthy(
 
 
 def block(number: int) -> dict[str, Any]:
-    """What a node says of a block, as far as anybody here looks."""
+    """Return a block as a node does, with the fields that tests need."""
     return {
         "number": hex(number),
         "hash": "0x" + f"{number:064x}",
@@ -157,7 +160,7 @@ def block(number: int) -> dict[str, Any]:
 
 
 def transfer_log(token: str, receiver: str, amount: int, number: int, index: int) -> dict[str, Any]:
-    """A Transfer log as a node shows it."""
+    """Return a Transfer log as a node does."""
     return {
         "address": token,
         "topics": [

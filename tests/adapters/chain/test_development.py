@@ -1,4 +1,4 @@
-"""Acts on development chains: on anvil, on py-evm, and on what is neither."""
+"""Actions on development chains: on anvil, on py-evm, and on other nodes."""
 
 import asyncio
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def newest(node: LocalChain) -> dict[str, Any]:
     return block
 
 
-def test_pays_in_as_many_transactions_as_there_are_amounts(chains: RpcDevelopmentChains) -> None:
+def test_pays_in_as_many_transactions_as_amounts(chains: RpcDevelopmentChains) -> None:
     before = balance(chains)
     sent = asyncio.run(chains.pay(CHAIN_ID, TOKEN, DEPOSIT, [3, 4]))
     assert balance(chains) == before + 7
@@ -47,12 +47,12 @@ def test_pays_in_as_many_transactions_as_there_are_amounts(chains: RpcDevelopmen
     assert all(each.block_number for each in sent)
 
 
-def test_another_payer_is_given_what_it_lacks(chains: RpcDevelopmentChains) -> None:
+def test_other_payer_is_funded(chains: RpcDevelopmentChains) -> None:
     (sent,) = asyncio.run(chains.pay(CHAIN_ID, TOKEN, DEPOSIT, [5], payer=1))
     assert sent.sender.lower() != PAYER.lower()
 
 
-def test_what_is_not_mined_in_time_is_in_no_block(node: LocalChain) -> None:
+def test_unmined_transaction_is_withdrawn_after_its_time(node: LocalChain) -> None:
     chains = RpcDevelopmentChains([node.url], timeout_s=0.5)
     node.hold_blocks()
     try:
@@ -64,13 +64,13 @@ def test_what_is_not_mined_in_time_is_in_no_block(node: LocalChain) -> None:
     assert len({each.tx_hash for each in sent}) == 3
 
 
-def test_a_payment_can_be_dated(chains: RpcDevelopmentChains, node: LocalChain) -> None:
+def test_payment_can_have_a_time(chains: RpcDevelopmentChains, node: LocalChain) -> None:
     after_s = int(newest(node)["timestamp"], 16) + 100
     asyncio.run(chains.pay(CHAIN_ID, TOKEN, DEPOSIT, [1], after_s=after_s))
     assert int(newest(node)["timestamp"], 16) == after_s + 1
 
 
-def test_mines_moves_the_clock_and_reorganises(
+def test_mines_moves_the_clock_and_reorganizes(
     chains: RpcDevelopmentChains, node: LocalChain
 ) -> None:
     height, before = node.height, balance(chains)
@@ -85,7 +85,7 @@ def test_mines_moves_the_clock_and_reorganises(
     assert balance(chains) == before
 
 
-def test_says_what_it_cannot_do(chains: RpcDevelopmentChains, node: LocalChain) -> None:
+def test_unsupported_actions_are_reported(chains: RpcDevelopmentChains, node: LocalChain) -> None:
     for act, words in (
         (chains.pay(CHAIN_ID, DEPOSIT, DEPOSIT, [1]), "has no token at"),
         (chains.pay(CHAIN_ID, TOKEN, DEPOSIT, [1], payer=99), "so no payer 99"),
@@ -96,7 +96,7 @@ def test_says_what_it_cannot_do(chains: RpcDevelopmentChains, node: LocalChain) 
             asyncio.run(act)
 
 
-def test_a_chain_without_an_endpoint_or_of_another_id(node: LocalChain) -> None:
+def test_chain_without_an_endpoint_or_with_another_id_is_rejected(node: LocalChain) -> None:
     with pytest.raises(NoEndpoint):
         asyncio.run(RpcDevelopmentChains([], timeout_s=1.0).mine(CHAIN_ID, 1))
     with pytest.raises(NoEndpoint):
@@ -106,7 +106,7 @@ def test_a_chain_without_an_endpoint_or_of_another_id(node: LocalChain) -> None:
 
 
 class TestNodes:
-    """Nodes that are no development chain, by script."""
+    """Scripted nodes that are not development chains."""
 
     @pytest.fixture
     def answers(self, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -126,15 +126,15 @@ class TestNodes:
     def act(self) -> RpcDevelopmentChains:
         return RpcDevelopmentChains(["http://127.0.0.1:1"], timeout_s=0.05)
 
-    def test_without_unlocked_accounts_nobody_pays(self, answers: dict[str, Any]) -> None:
+    def test_node_without_unlocked_accounts_cannot_pay(self, answers: dict[str, Any]) -> None:
         with pytest.raises(NodeRefuses, match=r"no unlocked accounts \(eth_accounts\); use a"):
             asyncio.run(self.act().pay(CHAIN_ID, TOKEN, DEPOSIT, [1]))
 
-    def test_that_mine_by_themselves_alone(self, answers: dict[str, Any]) -> None:
+    def test_node_without_manual_mining_is_reported(self, answers: dict[str, Any]) -> None:
         with pytest.raises(NodeRefuses, match="refuses anvil_mine: Method not found"):
             asyncio.run(self.act().mine(CHAIN_ID, 1))
 
-    def test_that_answer_never_end_in_time(
+    def test_node_that_never_responds(
         self, answers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(development, "WITHIN_S", 0.05)
@@ -142,7 +142,7 @@ class TestNodes:
         with pytest.raises(ChainUnreachable):
             asyncio.run(self.act().mine(CHAIN_ID, 1))
 
-    def test_that_answer_anything(self, answers: dict[str, Any]) -> None:
+    def test_node_with_malformed_responses(self, answers: dict[str, Any]) -> None:
         answers |= {"anvil_mine": True, "eth_getBlockByNumber": ["?"]}
         with pytest.raises(ChainUnreachable):
             asyncio.run(self.act().mine(CHAIN_ID, 1))

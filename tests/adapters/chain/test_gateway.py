@@ -1,4 +1,4 @@
-"""The gateway's verdict on a chain, with endpoints that are ill in every way we could think of."""
+"""The gateway's check of a chain, with faulty endpoints of many kinds."""
 
 import asyncio
 import logging
@@ -15,9 +15,9 @@ from tests.adapters.chain.rpc_endpoint import Answers, Question, healthy, servin
 
 TIMEOUT_S = 1.0
 SHORT_S = 0.2
-"""For endpoints none of which is to answer in time."""
+"""For endpoints of which none responds in time."""
 PATIENCE_S = 20.0
-"""For a healthy endpoint on a busy machine, where no other one takes its time."""
+"""For a healthy endpoint on a busy machine that is not limited by a faulty endpoint."""
 
 
 def check(chain_id: int, *urls: str, timeout_s: float = TIMEOUT_S) -> None:
@@ -59,11 +59,11 @@ SLOW = ("hangs", "drips", "floods")
 
 
 class TestCheck:
-    def test_passes_when_the_endpoint_reports_the_chain(self) -> None:
+    def test_passes_if_the_endpoint_reports_the_chain(self) -> None:
         check_endpoints(healthy())
 
     @pytest.mark.parametrize("illness", ILL)
-    def test_refuses_when_the_only_endpoint(self, illness: str) -> None:
+    def test_fails_if_the_only_endpoint_is_faulty(self, illness: str) -> None:
         timeout_s = SHORT_S if illness in SLOW else PATIENCE_S
         started = time.monotonic()
         with pytest.raises(ChainUnreachable):
@@ -71,37 +71,37 @@ class TestCheck:
         assert time.monotonic() - started < PATIENCE_S / 2
 
     @pytest.mark.parametrize("illness", ILL)
-    def test_passes_when_another_endpoint_is_healthy_and_one(self, illness: str) -> None:
+    def test_passes_if_one_of_two_endpoints_is_faulty(self, illness: str) -> None:
         timeout_s = 3 * TIMEOUT_S if illness in SLOW else PATIENCE_S
         check_endpoints(ILL[illness], healthy(), timeout_s=timeout_s)
 
-    def test_refuses_when_nothing_listens(self) -> None:
+    def test_fails_if_the_connection_is_refused(self) -> None:
         with pytest.raises(ChainUnreachable):
             check(31337, "http://127.0.0.1:1/")
 
     @pytest.mark.parametrize("stranger", [1, 11155111, 137])
-    def test_refuses_when_any_endpoint_reports_another_chain(self, stranger: int) -> None:
+    def test_fails_if_any_endpoint_reports_another_chain(self, stranger: int) -> None:
         with pytest.raises(ChainUnreachable):
             check_endpoints(healthy(), healthy(chain_id=stranger))
 
     @pytest.mark.parametrize("main_net", sorted(MAIN_NETS))
-    def test_never_accepts_a_main_net_even_when_configured(self, main_net: int) -> None:
+    def test_main_net_is_rejected_even_if_configured(self, main_net: int) -> None:
         with serving(healthy(chain_id=main_net)) as endpoint:
             with pytest.raises(NoEndpoint):
                 check(main_net, f"{main_net}={endpoint.url}")
             assert endpoint.asked == []
 
-    def test_says_so_when_no_endpoint_serves_the_chain(self) -> None:
+    def test_fails_without_an_endpoint_for_the_chain(self) -> None:
         with pytest.raises(NoEndpoint):
             check(31337, "80002=http://127.0.0.1:1/")
 
-    def test_asks_all_endpoints_at_once(self) -> None:
+    def test_endpoints_are_called_concurrently(self) -> None:
         started = time.monotonic()
         with pytest.raises(ChainUnreachable):
             check_endpoints(*[Question.hang] * 5)
         assert time.monotonic() - started < 2 * TIMEOUT_S + 1
 
-    def test_does_not_hold_the_loop_while_an_endpoint_hangs(self) -> None:
+    def test_hanging_endpoint_does_not_block_the_event_loop(self) -> None:
         async def ticks_during_check(url: str) -> int:
             checking = asyncio.create_task(RpcChainGateway([url], timeout_s=TIMEOUT_S).check(31337))
             ticks = 0
@@ -115,26 +115,26 @@ class TestCheck:
         with serving(Question.hang) as endpoint:
             assert asyncio.run(ticks_during_check(endpoint.url)) > 10
 
-    def test_ignores_an_endpoint_kept_for_another_chain(self) -> None:
-        with serving(healthy()) as ours, serving(healthy(chain_id=80002)) as theirs:
-            check(31337, ours.url, f"80002={theirs.url}")
-            assert theirs.asked == []
+    def test_endpoint_of_another_chain_is_not_called(self) -> None:
+        with serving(healthy()) as endpoint, serving(healthy(chain_id=80002)) as other_endpoint:
+            check(31337, endpoint.url, f"80002={other_endpoint.url}")
+            assert other_endpoint.asked == []
 
 
 class TestIsConfigured:
-    def test_knows_which_chains_have_an_endpoint(self) -> None:
+    def test_chain_with_an_endpoint_is_configured(self) -> None:
         gateway = RpcChainGateway(["31337=http://127.0.0.1:1"], timeout_s=1)
         assert gateway.is_configured(31337)
         assert not gateway.is_configured(80002)
 
-    def test_lets_a_plain_url_serve_any_test_chain_and_no_main_net(self) -> None:
+    def test_plain_url_serves_any_test_chain_and_no_main_net(self) -> None:
         gateway = RpcChainGateway(["http://127.0.0.1:1/v3/a=b"], timeout_s=1)
         assert gateway.is_configured(31337)
         assert not any(gateway.is_configured(main_net) for main_net in MAIN_NETS)
 
 
 @pytest.mark.parametrize("illness", ILL)
-def test_shows_no_key_in_logs_or_errors(illness: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_key_is_not_in_logs_or_errors(illness: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with (
         serving(ILL[illness], secret="v3/s3cr3t?apikey=s3cr3t") as endpoint,
@@ -149,7 +149,7 @@ def test_shows_no_key_in_logs_or_errors(illness: str, caplog: pytest.LogCaptureF
 
 
 class TestNewestBlock:
-    def test_is_what_the_first_healthy_endpoint_shows(self) -> None:
+    def test_block_of_the_first_healthy_endpoint_is_returned(self) -> None:
         with ExitStack() as stack:
             ill = [stack.enter_context(serving(ILL[each])).url for each in ("cuts the answer",)]
             other = stack.enter_context(serving(healthy(chain_id=80002, height=9))).url
@@ -157,7 +157,7 @@ class TestNewestBlock:
             gateway = RpcChainGateway([*ill, other, good], timeout_s=PATIENCE_S)
             assert gateway.find_newest_block(31337) == NewestBlock(7, f"0x{7:064x}")
 
-    def test_is_remembered_for_a_second(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_block_is_cached_for_a_second(self, monkeypatch: pytest.MonkeyPatch) -> None:
         with serving(healthy(height=7)) as endpoint:
             gateway = RpcChainGateway([endpoint.url], timeout_s=PATIENCE_S)
             for _ in range(3):
@@ -168,16 +168,16 @@ class TestNewestBlock:
             assert gateway.find_newest_block(31337) == NewestBlock(8, f"0x{8:064x}")
 
     @pytest.mark.parametrize("illness", [each for each in ILL if each != "floods"])
-    def test_is_nothing_where_the_only_endpoint(self, illness: str) -> None:
+    def test_none_if_the_only_endpoint_is_faulty(self, illness: str) -> None:
         with serving(ILL[illness]) as endpoint:
             timeout_s = SHORT_S if illness in SLOW else PATIENCE_S
             gateway = RpcChainGateway([endpoint.url], timeout_s=timeout_s)
             assert gateway.find_newest_block(31337) is None
             asked = len(endpoint.asked)
             assert gateway.find_newest_block(31337) is None
-            assert len(endpoint.asked) == asked, "nobody waits for the same silence again"
+            assert len(endpoint.asked) == asked, "the failure is cached, too"
 
-    def test_is_nothing_of_chains_that_are_not_configured(self) -> None:
+    def test_none_for_chains_without_configuration(self) -> None:
         with serving(healthy()) as endpoint:
             gateway = RpcChainGateway([f"80002={endpoint.url}"], timeout_s=TIMEOUT_S)
             assert gateway.find_newest_block(31337) is None

@@ -1,4 +1,4 @@
-"""Providers' ways of saying "ask for fewer blocks", and things that only look like it."""
+"""Errors by which providers request a smaller block range, and similar errors."""
 
 import pytest
 
@@ -34,7 +34,7 @@ from adapters.chain.limits import is_range_too_large
         (-32000, "range of blocks is too wide: limit 500"),
     ],
 )  # fmt: skip
-def test_recognises(code: int, message: str) -> None:
+def test_range_error_is_recognized(code: int, message: str) -> None:
     assert is_range_too_large(code, message)
 
 
@@ -55,5 +55,5 @@ def test_recognises(code: int, message: str) -> None:
         (0, "no message"),
     ],
 )
-def test_does_not_mistake(code: int, message: str) -> None:
+def test_other_error_is_not_a_range_error(code: int, message: str) -> None:
     assert not is_range_too_large(code, message)

@@ -1,4 +1,4 @@
-"""How the width of a question settles just below what an endpoint takes, and widens again."""
+"""The width of a request settles just below an endpoint's limit, and grows again."""
 
 import pytest
 
@@ -15,7 +15,7 @@ class Clock:
 
 
 def ask(limits: QuestionLimits, takes: int, times: int = 60, *, worded: bool = True) -> int:
-    """Ask as wide as it goes; how often was it refused?"""
+    """Send requests as wide as possible and return how often they were refused."""
     refused = 0
     for _ in range(times):
         if limits.width > takes:
@@ -27,14 +27,14 @@ def ask(limits: QuestionLimits, takes: int, times: int = 60, *, worded: bool = T
 
 
 @pytest.mark.parametrize("takes", [1, 2, 5, 10, 100, 999, 1000])
-def test_the_width_settles_at_what_is_taken(takes: int) -> None:
+def test_width_settles_at_the_limit(takes: int) -> None:
     limits = QuestionLimits(1000, Clock())
     assert ask(limits, takes) <= 20
     assert limits.width == takes
     assert ask(limits, takes) == 0
 
 
-def test_a_refused_width_is_forgotten_after_a_while() -> None:
+def test_refused_width_is_forgotten_after_a_while() -> None:
     clock = Clock()
     limits = QuestionLimits(1000, clock)
     ask(limits, 10)
@@ -46,7 +46,7 @@ def test_a_refused_width_is_forgotten_after_a_while() -> None:
     assert limits.width == 1000
 
 
-def test_a_failure_is_forgotten_sooner_than_a_refusal() -> None:
+def test_failure_is_forgotten_sooner_than_a_refusal() -> None:
     clock = Clock()
     limits = QuestionLimits(1000, clock)
     ask(limits, 10, worded=False)
@@ -55,7 +55,7 @@ def test_a_failure_is_forgotten_sooner_than_a_refusal() -> None:
     assert limits.width == 1000
 
 
-def test_below_one_block_fewer_receivers_are_asked_for() -> None:
+def test_below_one_block_the_number_of_receivers_is_reduced() -> None:
     limits = QuestionLimits(1, Clock())
     limits.refuse(1, all_receivers=True, worded=True)
     assert not limits.takes_all_receivers
@@ -80,7 +80,7 @@ def test_below_one_block_fewer_receivers_are_asked_for() -> None:
         ("limit " + "9" * 400, None),
     ],
 )
-def test_a_number_that_a_refusal_names_is_taken(message: str, width: int | None) -> None:
+def test_number_in_a_refusal_is_used(message: str, width: int | None) -> None:
     found = find_named_width(message, below=1000)
     assert found == width or (width == 500 and found in (1, 500))
 
@@ -89,5 +89,5 @@ def test_a_number_that_a_refusal_names_is_taken(message: str, width: int | None)
     ("code", "message"),
     [(429, ""), (-32005, "daily request count exceeded, request rate limited"), (0, "throttled")],
 )
-def test_asking_for_patience_is_no_refusal(code: int, message: str) -> None:
+def test_rate_limit_is_not_a_range_error(code: int, message: str) -> None:
     assert is_rate_limit(code, message)

@@ -1,4 +1,4 @@
-"""One behaviour, three chains: what the watcher relies on holds on fake, py-evm and anvil."""
+"""One behavior on three chains: the watcher's requirements hold on fake, py-evm and anvil."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -16,7 +16,7 @@ BELA = "0x00000000000000000000000000000000000000b2"
 
 
 class Chain(Protocol):
-    """What a test does to a chain, whichever it is."""
+    """Actions of a test on any kind of chain."""
 
     def pay(self, to: str, atoms: int) -> object: ...
 
@@ -26,9 +26,9 @@ class Chain(Protocol):
 
 
 class ReaderBehaviour:
-    """Subclasses give the fixtures `chain` and `reader` over it."""
+    """Subclasses provide the fixtures `chain` and `reader`."""
 
-    def test_the_head_moves_with_the_chain(self, chain: Chain, reader: ChainReader) -> None:
+    def test_head_moves_with_the_chain(self, chain: Chain, reader: ChainReader) -> None:
         before = reader.head()
         chain.mine(3)
         after = reader.head()
@@ -60,7 +60,7 @@ class ReaderBehaviour:
             2,
         ]
 
-    def test_reads_exactly_the_blocks_asked_for(self, chain: Chain, reader: ChainReader) -> None:
+    def test_reads_exactly_the_requested_blocks(self, chain: Chain, reader: ChainReader) -> None:
         for amount in (1, 2, 3):
             chain.pay(ANNA, amount)
         middle = reader.head().number - 1
@@ -75,7 +75,7 @@ class ReaderBehaviour:
         chain.pay(ANNA, 1)
         assert reader.transfers([BELA], None, 0, reader.head().number) == []
 
-    def test_a_reorg_takes_payments_away_and_changes_hashes(
+    def test_reorganization_removes_payments_and_changes_hashes(
         self, chain: Chain, reader: ChainReader
     ) -> None:
         before = reader.head()
@@ -89,10 +89,10 @@ class ReaderBehaviour:
         assert reader.block(before.number) == before
         assert reader.transfers([TOKEN], [ANNA], 0, head.number) == []
 
-    def test_no_block_is_above_the_head(self, chain: Chain, reader: ChainReader) -> None:
+    def test_no_block_above_the_head(self, chain: Chain, reader: ChainReader) -> None:
         assert reader.block(reader.head().number + 1) is None
 
-    def test_refuses_logs_above_the_head(self, chain: Chain, reader: ChainReader) -> None:
+    def test_logs_above_the_head_are_rejected(self, chain: Chain, reader: ChainReader) -> None:
         head = reader.head().number
         with pytest.raises(EndpointsUnavailable):
             reader.transfers([TOKEN], None, head + 1, head + 1)
@@ -107,7 +107,7 @@ class TestFakeChain(ReaderBehaviour):
     def reader(self, chain: FakeChain) -> ChainReader:
         return chain
 
-    def test_counts_a_dropped_payment_again_when_it_is_mined_again(self) -> None:
+    def test_dropped_payment_counts_when_it_is_mined_again(self) -> None:
         chain = FakeChain()
         paid = chain.transact([FakeLog(TOKEN, PAYER, ANNA, 5), FakeLog(TOKEN, PAYER, ANNA, 6)])
         first = chain.canonical_transfers()
@@ -120,7 +120,7 @@ class TestFakeChain(ReaderBehaviour):
 
 
 class LocalChainBehaviour(ReaderBehaviour):
-    """What the embedded chain promises beyond being read."""
+    """Behavior of the embedded chain beyond reading."""
 
     @pytest.fixture
     def reader(self, chain: LocalChain) -> Iterator[ChainReader]:
@@ -128,19 +128,19 @@ class LocalChainBehaviour(ReaderBehaviour):
         yield reader
         reader.close()
 
-    def test_deploys_the_token_at_its_known_address_once(self, chain: LocalChain) -> None:
+    def test_deploys_the_token_once_at_its_known_address(self, chain: LocalChain) -> None:
         height = chain.height
         assert chain.ensure_token() == TOKEN
         assert chain.height == height
         assert chain.balance(PAYER) == 2**256 - 1
 
-    def test_mines_each_transaction_at_once(self, chain: LocalChain) -> None:
+    def test_each_transaction_is_mined_immediately(self, chain: LocalChain) -> None:
         height = chain.height
         chain.pay(ANNA, 5)
         assert chain.height == height + 1
         assert chain.balance(ANNA) == 5
 
-    def test_holds_transactions_back_when_told(self, chain: LocalChain) -> None:
+    def test_transactions_can_be_held_back(self, chain: LocalChain) -> None:
         chain.hold_blocks()
         sent = [chain.submit_pay(ANNA, 1), chain.submit_pay(ANNA, 2)]
         assert chain.balance(ANNA) == 0
@@ -165,12 +165,12 @@ class LocalChainBehaviour(ReaderBehaviour):
         assert first.tx_hash == second.tx_hash
         assert first.log_index < second.log_index
 
-    def test_the_native_coin_is_no_transfer(self, chain: LocalChain, reader: ChainReader) -> None:
+    def test_native_coin_is_not_a_transfer(self, chain: LocalChain, reader: ChainReader) -> None:
         chain.pay_native(ANNA, 10**18)
         assert reader.transfers([TOKEN], [ANNA], 0, reader.head().number) == []
         assert chain.quantity("eth_getBalance", ANNA, "latest") == 10**18
 
-    def test_another_token_is_another_address(self, chain: LocalChain, reader: ChainReader) -> None:
+    def test_other_token_has_another_address(self, chain: LocalChain, reader: ChainReader) -> None:
         wrong = chain.deploy_second_token()
         chain.pay(ANNA, 5, token=wrong)
         head = reader.head().number
@@ -184,13 +184,15 @@ class LocalChainBehaviour(ReaderBehaviour):
         chain.mine(50)
         assert (reader.head().timestamp - before).total_seconds() < 20
 
-    def test_moves_the_clock_when_told(self, chain: LocalChain, reader: ChainReader) -> None:
+    def test_clock_can_be_moved(self, chain: LocalChain, reader: ChainReader) -> None:
         before = reader.head().timestamp
         chain.advance_clock(3600)
         chain.mine(1)
         assert 3600 <= (reader.head().timestamp - before).total_seconds() < 3620
 
-    def test_pays_on_after_a_reorg(self, chain: LocalChain, reader: ChainReader) -> None:
+    def test_payments_continue_after_a_reorganization(
+        self, chain: LocalChain, reader: ChainReader
+    ) -> None:
         chain.pay(ANNA, 5)
         chain.mine(1)
         chain.reorg(2)

@@ -1,4 +1,4 @@
-"""The reader among endpoints that hang, lie, lag and limit."""
+"""The reader with endpoints that hang, lie, lag and limit."""
 
 import logging
 import time
@@ -38,7 +38,7 @@ BELA = "0x00000000000000000000000000000000000000b2"
 
 
 class Readers:
-    """Makes endpoints and readers over them, and closes all at the end."""
+    """Creates endpoints and readers, and closes all at the end."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
@@ -61,7 +61,7 @@ class Readers:
         return reader
 
     def over_node(self, answers: Answers) -> RpcChainReader:
-        """A reader whose step has been opened on one node."""
+        """Return a reader whose step is open on one node."""
         reader = self.over(self.endpoint(answers))
         reader.head()
         return reader
@@ -74,13 +74,13 @@ def readers() -> Iterator[Readers]:
 
 
 def with_logs(answer: Answers, *, height: int = 100) -> Answers:
-    """A healthy node, save that `answer` replies to eth_getLogs."""
+    """Return a healthy node with `answer` as the response to eth_getLogs."""
     node = healthy(height=height)
     return lambda question: (answer if question.method == "eth_getLogs" else node)(question)
 
 
 def other_chain(height: int) -> Answers:
-    """A healthy node of another chain with the same id."""
+    """Return a healthy node of another chain with the same id."""
 
     def answer(question: Question) -> None:
         if question.method != "eth_getBlockByNumber":
@@ -99,34 +99,38 @@ class TestHead:
         assert reader.head() == Block(7, f"0x{7:064x}", stamp)
 
     @pytest.mark.parametrize("illness", ILL)
-    def test_takes_the_second_endpoint_when_the_first(self, illness: str, readers: Readers) -> None:
+    def test_second_endpoint_is_used_if_the_first_is_faulty(
+        self, illness: str, readers: Readers
+    ) -> None:
         reader = readers.over(readers.endpoint(ILL[illness]), readers.endpoint(healthy(height=5)))
         assert reader.head().number == 5
 
     @pytest.mark.parametrize("illness", ILL)
-    def test_fails_in_time_when_the_only_endpoint(self, illness: str, readers: Readers) -> None:
+    def test_fails_in_time_if_the_only_endpoint_is_faulty(
+        self, illness: str, readers: Readers
+    ) -> None:
         reader = readers.over(readers.endpoint(ILL[illness]))
         started = time.monotonic()
         with pytest.raises(EndpointsUnavailable):
             reader.head()
-        # A first call also imports web3.
+        # The first call also imports web3.
         assert time.monotonic() - started < 2 * TIMEOUT_S + 8
 
-    def test_lets_a_failed_endpoint_rest(self, readers: Readers) -> None:
+    def test_failed_endpoint_is_skipped_for_a_while(self, readers: Readers) -> None:
         hanging, second = readers.endpoint(Question.hang), readers.endpoint(healthy())
         reader = readers.over(hanging, second)
         for _ in range(5):
             reader.head()
         assert len(hanging.asked) == 1
 
-    def test_asks_a_resting_endpoint_when_the_others_fail_too(self, readers: Readers) -> None:
+    def test_skipped_endpoint_is_called_if_the_others_fail(self, readers: Readers) -> None:
         first, second = readers.endpoint(Question.cut), readers.endpoint(healthy(height=5))
         reader = readers.over(first, second)
         assert reader.head().number == 5
         first.answers, second.answers = healthy(height=6), Question.cut
         assert reader.head().number == 6
 
-    def test_prefers_the_first_endpoint_again_once_it_is_used(self, readers: Readers) -> None:
+    def test_first_endpoint_is_preferred_after_its_recovery(self, readers: Readers) -> None:
         first, second = readers.endpoint(Question.cut), readers.endpoint(healthy(height=5))
         reader = readers.over(first, second)
         reader.head()
@@ -136,33 +140,31 @@ class TestHead:
         assert reader.head().number == 6
 
     @pytest.mark.parametrize("stranger", [1, 80002])
-    def test_does_not_use_an_endpoint_of_another_chain(
-        self, stranger: int, readers: Readers
-    ) -> None:
+    def test_endpoint_of_another_chain_is_not_used(self, stranger: int, readers: Readers) -> None:
         wrong = readers.endpoint(healthy(chain_id=stranger, height=9))
         with pytest.raises(EndpointsUnavailable, match=f"reports chain id {stranger}"):
             readers.over(wrong).head()
         assert readers.over(wrong, readers.endpoint(healthy(height=5))).head().number == 5
 
-    def test_never_asks_a_main_net(self, readers: Readers) -> None:
+    def test_main_net_is_not_used(self, readers: Readers) -> None:
         endpoint = readers.endpoint(healthy(chain_id=1))
         with pytest.raises(EndpointsUnavailable):
             readers.over(endpoint, chain_id=1).head()
         assert endpoint.asked == []
 
-    def test_does_not_use_an_endpoint_behind_the_checkpoint(self, readers: Readers) -> None:
+    def test_endpoint_behind_the_checkpoint_is_not_used(self, readers: Readers) -> None:
         behind, level = readers.endpoint(healthy(height=4)), readers.endpoint(healthy(height=5))
         assert readers.over(behind, level, checkpoint=5).head().number == 5
         with pytest.raises(EndpointsBehind):
             readers.over(behind, checkpoint=5).head()
 
-    def test_tells_lagging_from_failing(self, readers: Readers) -> None:
+    def test_lagging_and_failing_endpoints_are_distinguished(self, readers: Readers) -> None:
         behind, broken = readers.endpoint(healthy(height=4)), readers.endpoint(Question.cut)
         with pytest.raises(EndpointsUnavailable) as failure:
             readers.over(behind, broken, checkpoint=5).head()
         assert not isinstance(failure.value, EndpointsBehind)
 
-    def test_checks_the_chain_id_now_and_then(
+    def test_chain_id_is_checked_periodically(
         self, readers: Readers, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         endpoint = readers.endpoint(healthy())
@@ -176,7 +178,7 @@ class TestHead:
         with pytest.raises(EndpointsUnavailable):
             reader.head()
 
-    def test_checks_the_chain_id_again_after_a_failure(self, readers: Readers) -> None:
+    def test_chain_id_is_checked_after_a_failure(self, readers: Readers) -> None:
         endpoint = readers.endpoint(healthy())
         reader = readers.over(endpoint)
         reader.head()
@@ -187,7 +189,7 @@ class TestHead:
         with pytest.raises(EndpointsUnavailable, match="reports chain id 1"):
             reader.head()
 
-    def test_does_not_use_an_endpoint_with_another_block_0(self, readers: Readers) -> None:
+    def test_endpoint_with_another_block_0_is_not_used(self, readers: Readers) -> None:
         right, stranger = readers.endpoint(healthy(height=5)), readers.endpoint(other_chain(9))
         genesis = f"0x{0:064x}"
         assert readers.over(stranger, right, genesis=genesis).head().number == 5
@@ -195,7 +197,7 @@ class TestHead:
             readers.over(stranger, genesis=genesis).head()
         with pytest.raises(EndpointsUnavailable) as failure:
             readers.over(stranger, readers.endpoint(Question.cut), genesis=genesis).head()
-        assert not isinstance(failure.value, ChainReplaced), "the right one may only be away"
+        assert not isinstance(failure.value, ChainReplaced), "the right endpoint may be unavailable"
 
     @pytest.mark.parametrize(
         "refuse",
@@ -204,7 +206,7 @@ class TestHead:
             lambda question: question.result(None),
         ],
     )
-    def test_uses_an_endpoint_that_has_pruned_block_0(
+    def test_endpoint_that_has_pruned_block_0_is_used(
         self, refuse: Answers, readers: Readers
     ) -> None:
         whole = healthy(height=5)
@@ -224,9 +226,7 @@ class TestHead:
         ],
         ids=["HTTP", "JSON-RPC"],
     )
-    def test_leaves_an_endpoint_alone_for_as_long_as_it_asks(
-        self, busy: Answers, readers: Readers
-    ) -> None:
+    def test_retry_after_is_respected(self, busy: Answers, readers: Readers) -> None:
         endpoint = readers.endpoint(busy)
         reader = readers.over(endpoint)
         for _ in range(11):
@@ -234,26 +234,26 @@ class TestHead:
                 reader.head()
         assert len(endpoint.asked) == 1
 
-    def test_goes_through_the_others(self, readers: Readers) -> None:
+    def test_other_endpoints_are_used_in_turn(self, readers: Readers) -> None:
         first, lagging = readers.endpoint(healthy(height=5)), readers.endpoint(healthy(height=3))
         broken, other = readers.endpoint(Question.cut), readers.endpoint(healthy(height=7))
         reader = readers.over(first, lagging, broken, other, checkpoint=5)
         reader.head()
         assert [(head.number, reader.block(7) is None) for head in reader.others()] == [(7, False)]
-        assert reader.block(7) is None, "at the end the step's endpoint is asked again"
+        assert reader.block(7) is None, "the step's endpoint is called last"
 
-    def test_asks_whether_another_endpoint_keeps_a_block(self, readers: Readers) -> None:
+    def test_other_endpoints_are_asked_for_a_missing_block(self, readers: Readers) -> None:
         keeping, lagging = readers.endpoint(healthy(height=99)), readers.endpoint(healthy(height=9))
         other = readers.endpoint(other_chain(100))
         reader = readers.over(other, lagging, keeping)
         reader.head()
         assert reader.is_kept_elsewhere(50, f"0x{50:064x}")
-        assert reader.head().number == 99, "the one that keeps it is asked from now on"
+        assert reader.head().number == 99, "the endpoint with the block is used from now on"
         reader = readers.over(other, lagging)
         reader.head()
-        assert not reader.is_kept_elsewhere(5, f"0x{5:064x}"), "one that lags does not count"
+        assert not reader.is_kept_elsewhere(5, f"0x{5:064x}"), "a lagging endpoint does not count"
 
-    def test_uses_the_endpoint_that_keeps_a_block_although_it_failed_before(
+    def test_endpoint_with_the_block_is_used_despite_an_earlier_failure(
         self, readers: Readers
     ) -> None:
         keeping, other = readers.endpoint(Question.cut), readers.endpoint(other_chain(100))
@@ -263,7 +263,7 @@ class TestHead:
         assert reader.is_kept_elsewhere(50, f"0x{50:064x}")
         assert reader.head().number == 99
 
-    def test_uses_the_endpoint_of_the_majority_although_it_failed_before(
+    def test_endpoint_of_the_majority_is_used_despite_an_earlier_failure(
         self, readers: Readers
     ) -> None:
         alone = readers.endpoint(other_chain(100))
@@ -286,7 +286,7 @@ class TestHead:
             {"number": "0x" + "f" * 30},
         ],
     )
-    def test_refuses_a_malformed_block(self, wrong: dict[str, object], readers: Readers) -> None:
+    def test_malformed_block_is_rejected(self, wrong: dict[str, object], readers: Readers) -> None:
         def answer(question: Question) -> None:
             if question.method == "eth_chainId":
                 return question.result("0x7a69")
@@ -296,7 +296,7 @@ class TestHead:
         with pytest.raises(EndpointsUnavailable):
             readers.over(readers.endpoint(answer)).head()
 
-    def test_shows_no_key(self, readers: Readers, caplog: pytest.LogCaptureFixture) -> None:
+    def test_key_is_not_shown(self, readers: Readers, caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level(logging.DEBUG)
         endpoint = readers.endpoint(Question.cut, secret="v3/s3cr3t?k=s3cr3t")
         reader = readers.over(endpoint.url.replace("//", "//u:s3cr3t@"), "http://[bad/s3cr3t")
@@ -308,14 +308,14 @@ class TestHead:
 
 
 class TestBlock:
-    def test_is_none_above_the_head(self, readers: Readers) -> None:
+    def test_none_above_the_head(self, readers: Readers) -> None:
         assert readers.over_node(healthy(height=5)).block(6) is None
 
-    def test_needs_an_open_step(self, readers: Readers) -> None:
+    def test_requires_an_open_step(self, readers: Readers) -> None:
         with pytest.raises(EndpointsUnavailable):
             readers.over(readers.endpoint(healthy())).block(1)
 
-    def test_stays_with_the_step_s_endpoint(self, readers: Readers) -> None:
+    def test_endpoint_of_the_step_is_used(self, readers: Readers) -> None:
         first, second = readers.endpoint(healthy()), readers.endpoint(healthy())
         reader = readers.over(first, second)
         reader.head()
@@ -326,7 +326,7 @@ class TestBlock:
         reader.head()
         assert reader.block(5) is not None
 
-    def test_refuses_another_block_than_it_asked_for(self, readers: Readers) -> None:
+    def test_other_block_than_requested_is_rejected(self, readers: Readers) -> None:
         node = healthy()
         endpoint = readers.endpoint(node)
         reader = readers.over(endpoint)
@@ -340,7 +340,7 @@ class TestBlock:
 
 
 class TestTransfers:
-    def test_reads_transfers_in_chain_order_once_each(self, readers: Readers) -> None:
+    def test_transfers_are_in_chain_order_without_duplicates(self, readers: Readers) -> None:
         late = transfer_log(TOKEN, ANNA, 5, 9, 1)
         early = transfer_log(TOKEN, BELA, 2**256 - 1, 8, 4)
         found = readers.over_node(healthy(logs=[late, early, late])).transfers([TOKEN], None, 1, 10)
@@ -353,7 +353,7 @@ class TestTransfers:
         assert found[0].block_hash == f"0x{8:064x}"
         assert found[0].log_index == 4
 
-    def test_tells_logs_of_two_transactions_with_the_same_number_apart(
+    def test_logs_of_two_transactions_with_the_same_number_are_distinguished(
         self, readers: Readers
     ) -> None:
         one = transfer_log(TOKEN, ANNA, 6, 9, 0)
@@ -361,15 +361,15 @@ class TestTransfers:
         reader = readers.over_node(healthy(logs=[one, other, one, other]))
         assert [each.amount for each in reader.transfers([TOKEN], [ANNA], 1, 10)] == [6, 4]
 
-    def test_keeps_to_the_receivers_even_if_the_node_does_not(self, readers: Readers) -> None:
+    def test_transfers_to_other_receivers_are_dropped(self, readers: Readers) -> None:
         logs = [transfer_log(TOKEN, ANNA, 1, 1, 0), transfer_log(TOKEN, BELA, 2, 1, 1)]
         reader = readers.over_node(healthy(logs=logs))
         assert [each.amount for each in reader.transfers([TOKEN], [BELA], 1, 10)] == [2]
 
-    def test_asks_nothing_for_no_receivers(self, readers: Readers) -> None:
+    def test_no_receivers_need_no_request(self, readers: Readers) -> None:
         assert readers.over_node(with_logs(Question.cut)).transfers([TOKEN], [], 1, 10) == []
 
-    def test_passes_over_logs_that_are_no_erc20_transfers(self, readers: Readers) -> None:
+    def test_other_logs_than_erc20_transfers_are_skipped(self, readers: Readers) -> None:
         good = transfer_log(TOKEN, ANNA, 1, 1, 0)
         nft = {**good, "topics": [*good["topics"], "0x" + "0" * 64], "data": "0x"}
         bare = {**good, "topics": good["topics"][:1], "data": "0x" + "0" * 192}
@@ -390,7 +390,9 @@ class TestTransfers:
             {"topics": None},
         ],
     )
-    def test_refuses_an_answer_that_holds(self, wrong: dict[str, object], readers: Readers) -> None:
+    def test_malformed_response_is_rejected(
+        self, wrong: dict[str, object], readers: Readers
+    ) -> None:
         log = {**transfer_log(TOKEN, ANNA, 1, 1, 0), **wrong}
         with pytest.raises(EndpointsUnavailable):
             readers.over_node(healthy(logs=[log])).transfers([TOKEN], None, 1, 1)
@@ -403,16 +405,14 @@ class TestTransfers:
             lambda question: question.body(b"", status=413),
         ],
     )
-    def test_asks_for_a_smaller_range_when_told_so(
-        self, limited: Answers, readers: Readers
-    ) -> None:
+    def test_range_is_reduced_after_a_range_error(self, limited: Answers, readers: Readers) -> None:
         reader = readers.over_node(with_logs(limited))
         with pytest.raises(RangeTooLarge):
             reader.transfers([TOKEN], None, 1, 10)
-        # The step goes on with the same endpoint.
+        # The step continues with the same endpoint.
         assert reader.block(1) is not None
 
-    def test_asks_for_a_smaller_range_when_the_answer_is_huge(
+    def test_range_is_reduced_after_a_large_response(
         self, readers: Readers, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(json_rpc, "MAX_ANSWER_BYTES", 1024 * 1024)
@@ -421,8 +421,10 @@ class TestTransfers:
             reader.transfers([TOKEN], None, 1, 10)
 
     @pytest.mark.parametrize("illness", [each for each in ILL if each != "floods"])
-    def test_ends_the_step_when_the_endpoint(self, illness: str, readers: Readers) -> None:
-        """Asked for one block: less cannot be asked."""
+    def test_step_ends_if_the_endpoint_fails_for_one_block(
+        self, illness: str, readers: Readers
+    ) -> None:
+        """The range of one block cannot be reduced."""
         reader = readers.over_node(with_logs(ILL[illness]))
         with pytest.raises(EndpointsUnavailable):
             reader.transfers([TOKEN], None, 1, 1)
@@ -430,7 +432,7 @@ class TestTransfers:
             reader.block(1)
 
     @pytest.mark.parametrize("illness", [each for each in ILL if each not in ("floods", "hangs")])
-    def test_asks_for_fewer_blocks_when_the_only_endpoint(
+    def test_range_is_reduced_if_the_only_endpoint_fails(
         self, illness: str, readers: Readers
     ) -> None:
         reader = readers.over_node(with_logs(ILL[illness]))
@@ -438,7 +440,7 @@ class TestTransfers:
             reader.transfers([TOKEN], None, 1, 100)
         assert reader.limits.width == 50
 
-    def test_asks_another_endpoint_when_one_fails(self, readers: Readers) -> None:
+    def test_other_endpoint_is_used_if_one_fails(self, readers: Readers) -> None:
         broken = readers.endpoint(with_logs(Question.cut))
         reader = readers.over(broken, readers.endpoint(healthy(height=7)))
         reader.head()
@@ -450,7 +452,7 @@ class TestTransfers:
 class TestTransfersOfABlock:
     BLOCK = Block(5, f"0x{5:064x}", datetime(2026, 1, 1, tzinfo=UTC))
 
-    def test_asks_by_the_hash(self, readers: Readers) -> None:
+    def test_block_is_requested_by_hash(self, readers: Readers) -> None:
         questions = []
 
         def answer(question: Question) -> None:
@@ -462,15 +464,15 @@ class TestTransfersOfABlock:
         assert questions[0]["blockHash"] == self.BLOCK.hash
         assert not questions[0].keys() & {"fromBlock", "toBlock"}
 
-    def test_an_unknown_block_is_no_empty_block(self, readers: Readers) -> None:
+    def test_unknown_block_is_not_an_empty_block(self, readers: Readers) -> None:
         reader = readers.over_node(with_logs(lambda each: each.error(-32000, "unknown block")))
         for _ in range(3):
             assert reader.limits.takes_hashes
             with pytest.raises(BlockUnreadable):
                 reader.transfers_in([TOKEN], [ANNA], self.BLOCK)
-        assert not reader.limits.takes_hashes, "it may not take such questions at all"
+        assert not reader.limits.takes_hashes, "it may not support such requests"
 
-    def test_does_not_believe_logs_of_another_block(self, readers: Readers) -> None:
+    def test_logs_of_another_block_are_rejected(self, readers: Readers) -> None:
         logs = [transfer_log(TOKEN, ANNA, 7, 6, 0)]
         with pytest.raises(EndpointsUnavailable):
             readers.over_node(healthy(logs=logs)).transfers_in([TOKEN], [ANNA], self.BLOCK)

@@ -1,4 +1,4 @@
-"""A real SMTP server on this machine that keeps what it is given, or refuses as it is told."""
+"""A local SMTP server that stores received mail, or rejects it on request."""
 
 import ssl
 import threading
@@ -24,7 +24,7 @@ USER, PASSWORD = "post", "correct horse"
 
 @dataclass
 class PostOffice:
-    """What came in, and what is said instead of a welcome."""
+    """The received mail, and an error that replaces the greeting."""
 
     port: int = 0
     received: list[Message] = field(default_factory=list)
@@ -50,7 +50,7 @@ class PostOffice:
         if self.data_answer:
             return self.data_answer
         if not self.answers.is_set():
-            # Whoever waits for this answer waits until they give up.
+            # Clients wait for this response until they give up.
             return await server.loop.create_future()
         self.received.append(message_from_bytes(envelope.content))
         return "250 Taken"
@@ -63,7 +63,7 @@ class PostOffice:
 
 
 class _AnyPort(Controller):
-    """Listens on a free port."""
+    """A server on a free port."""
 
     def _trigger_server(self) -> None:
         assert self.server is not None
@@ -75,7 +75,7 @@ class _AnyPort(Controller):
 def open_office(
     *, certificate: Path | None = None, implicit: bool = False, login: bool = False
 ) -> Iterator[PostOffice]:
-    """An office on a free port; with a certificate it speaks TLS."""
+    """Yield an office on a free port. With a certificate it uses TLS."""
     office = PostOffice()
     tls = None
     if certificate is not None:
@@ -102,7 +102,7 @@ def open_office(
 
 
 def make_certificate(folder: Path) -> Path:
-    """A certificate for this machine, signed by itself, with its key in the same file."""
+    """Create a self-signed certificate for this machine, with its key in the same file."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
     names = [x509.DNSName("localhost"), x509.IPAddress(IPv4Address("127.0.0.1"))]

@@ -1,4 +1,4 @@
-"""Mail by SMTP against a real server, and mail as files."""
+"""Mail by SMTP to a real server, and mail as files."""
 
 import ssl
 from collections.abc import Iterator
@@ -38,14 +38,14 @@ def office() -> Iterator[PostOffice]:
 
 @pytest.fixture
 def certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Of a server that this process trusts."""
+    """The certificate of a server that this process trusts."""
     path = make_certificate(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(path))
     return path
 
 
 class TestSmtp:
-    def test_the_mail_arrives_as_it_was_written(self, office: PostOffice) -> None:
+    def test_mail_arrives_unchanged(self, office: PostOffice) -> None:
         mailer = build_mailer(f"smtp://127.0.0.1:{office.port}", timeout_s=5)
         mailer.send(MAIL)
         mailer.send(MAIL)
@@ -62,7 +62,7 @@ class TestSmtp:
     @pytest.mark.parametrize(
         ("answer", "kind"), [("550 No such box", MailRefused), ("450 Box is full", MailNotSent)]
     )
-    def test_a_refusal_is_for_good_or_for_now(
+    def test_permanent_and_temporary_refusals_are_distinguished(
         self, office: PostOffice, answer: str, kind: type[MailNotSent]
     ) -> None:
         mailer = SmtpMailer(SmtpServer("127.0.0.1", office.port), timeout_s=5)
@@ -76,18 +76,18 @@ class TestSmtp:
         assert type(refused.value) is kind
         assert office.received == []
 
-    def test_a_silent_server_is_not_waited_for(self, office: PostOffice) -> None:
+    def test_silent_server_times_out(self, office: PostOffice) -> None:
         office.answers.clear()
         mailer = SmtpMailer(SmtpServer("127.0.0.1", office.port), timeout_s=0.2)
         with pytest.raises(MailNotSent):
             mailer.send(MAIL)
 
-    def test_nobody_listens(self) -> None:
+    def test_refused_connection(self) -> None:
         with pytest.raises(MailNotSent, match="refused"):
             SmtpMailer(SmtpServer("127.0.0.1", 1), timeout_s=1).send(MAIL)
 
     @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
-    def test_logs_in_through_tls(self, certificate: Path, scheme: str) -> None:
+    def test_logs_in_over_tls(self, certificate: Path, scheme: str) -> None:
         with open_office(certificate=certificate, implicit=scheme == "smtps", login=True) as office:
             password = PASSWORD.replace(" ", "%20")
             url = f"{scheme}://{USER}:{password}@localhost:{office.port}"
@@ -99,18 +99,18 @@ class TestSmtp:
             assert office.logins[0]
             assert not any(office.logins[1:])
 
-    def test_an_unknown_certificate_is_not_trusted(self, tmp_path: Path) -> None:
+    def test_unknown_certificate_is_not_trusted(self, tmp_path: Path) -> None:
         with open_office(certificate=make_certificate(tmp_path)) as office:
             mailer = SmtpMailer(SmtpServer("localhost", office.port), timeout_s=5)
             with pytest.raises(MailNotSent, match=ssl.SSLCertVerificationError.__name__):
                 mailer.send(MAIL)
 
-    def test_no_tls_no_mail_where_it_is_wanted(self, office: PostOffice) -> None:
+    def test_requires_tls_when_configured(self, office: PostOffice) -> None:
         mailer = build_mailer(f"smtp://127.0.0.1:{office.port}?starttls=always", timeout_s=5)
         with pytest.raises(MailNotSent, match="no STARTTLS"):
             mailer.send(MAIL)
 
-    def test_no_header_can_be_smuggled_in(self, office: PostOffice) -> None:
+    def test_header_injection_is_rejected(self, office: PostOffice) -> None:
         mailer = SmtpMailer(SmtpServer("127.0.0.1", office.port), timeout_s=5)
         bad = Mail(
             "0" * 32, MAIL.sender, "a@acme.example\r\nBcc: b@c.example", "s", "t", MAIL.written_at
@@ -121,7 +121,7 @@ class TestSmtp:
 
 
 class TestFiles:
-    def test_one_file_a_mail_however_often_it_is_sent(self, tmp_path: Path) -> None:
+    def test_repeated_mail_has_one_file(self, tmp_path: Path) -> None:
         mailer = build_mailer(f"file://{tmp_path}/a/outbox", timeout_s=5)
         mailer.send(MAIL)
         mailer.send(MAIL)
@@ -133,7 +133,7 @@ class TestFiles:
         assert isinstance(content, bytes)
         assert content.decode().replace("\r\n", "\n") == MAIL.text
 
-    def test_a_folder_that_cannot_be_made(self, tmp_path: Path) -> None:
+    def test_folder_that_cannot_be_created(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()
         with pytest.raises(MailNotSent, match="cannot write"):
             FileMailer(tmp_path / "file" / "outbox").send(MAIL)

@@ -1,4 +1,4 @@
-"""Connections to receivers are kept while they are used, and forgotten after a while."""
+"""Connections to receivers are kept while they are used, and closed after a while."""
 
 import asyncio
 import threading
@@ -15,7 +15,7 @@ A, B, C = (("https", f"{name}.example", 443) for name in "abc")
 
 
 class Pool(httpcore.AsyncConnectionPool):
-    """A pool that says whether it is closed."""
+    """A pool that reports whether it is closed."""
 
     is_closed = False
 
@@ -34,7 +34,7 @@ def run(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(work)
 
 
-def test_a_receiver_keeps_its_pool_until_it_was_not_used_for_a_while(
+def test_pool_of_a_receiver_is_kept_until_unused_for_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def work() -> None:
@@ -51,7 +51,7 @@ def test_a_receiver_keeps_its_pool_until_it_was_not_used_for_a_while(
     run(work())
 
 
-def test_one_that_is_used_is_not_closed_under_its_user(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pool_in_use_is_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         monkeypatch.setattr(pools, "KEPT_FOR_S", -1.0)
         kept = Pools(lambda scheme: Pool())
@@ -67,7 +67,7 @@ def test_one_that_is_used_is_not_closed_under_its_user(monkeypatch: pytest.Monke
     run(work())
 
 
-def test_the_oldest_of_too_many_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oldest_of_too_many_pools_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         monkeypatch.setattr(pools, "MAX_KEPT", 1)
         kept = Pools(lambda scheme: Pool())
@@ -81,10 +81,10 @@ def test_the_oldest_of_too_many_is_closed(monkeypatch: pytest.MonkeyPatch) -> No
     run(work())
 
 
-def test_names_that_hang_take_so_many_threads_and_no_more(
+def test_number_of_threads_for_hanging_names_is_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Whoever asked has given up long ago; others are not asked for in threads of anybody else."""
+    """The callers have given up long ago. Other names are resolved in other threads."""
     free, asked = threading.Event(), []
 
     def hang(*_: object, **__: object) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What is posted to receivers at real sockets, and that no socket inside is ever connected to."""
+"""Posts to receivers at real sockets. No internal socket is ever connected."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 class Listener:
-    """A socket on loopback that counts who connects, and answers what it is told."""
+    """A socket on the loopback interface that counts connections and sends a set response."""
 
     def __init__(self, family: socket.AddressFamily = socket.AF_INET) -> None:
         host = "::1" if family == socket.AF_INET6 else "127.0.0.1"
@@ -71,7 +71,9 @@ class Listener:
 
 
 def _one_request(peer: socket.socket) -> bytes:
-    """A request with all of its body, which may come after its head; nothing where none comes."""
+    """Return a request with its complete body, which may follow its head, or nothing if none
+    arrives.
+    """
     request = b""
     while part := peer.recv(65536):
         request += part
@@ -110,10 +112,10 @@ def at(listener: Listener, path: str = "/") -> str:
     return f"http://127.0.0.1:{listener.port}{path}"
 
 
-class TestNoWayInside:
+class TestInternalAddresses:
     @pytest.mark.parametrize("url", INSIDE)
     def test_no_spelling_connects(self, url: str, listener: Listener) -> None:
-        """As it is, and with the port of somebody who listens."""
+        """Unchanged, and with the port of a listening socket."""
         sender = WebhookSender((), timeout_s=2)
         head, slashes, tail = url.partition("://")
         host, slash, path = tail.partition("/")
@@ -129,7 +131,7 @@ class TestNoWayInside:
     @pytest.mark.parametrize(
         "inside", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1", "169.254.169.254", "fd00::1"]
     )
-    def test_no_name_leads_inside(self, inside: str, listener: Listener) -> None:
+    def test_name_of_an_internal_address_is_rejected(self, inside: str, listener: Listener) -> None:
         for found in ([inside], ["93.184.215.14", inside]):
             sender = WebhookSender((), resolve=resolver(*found))
             url = f"https://shop.example:{listener.port}/"
@@ -139,8 +141,8 @@ class TestNoWayInside:
                 asyncio.run(sender.check(url))
         assert listener.connections == 0
 
-    def test_a_name_that_changes_its_mind(self, listener: Listener) -> None:
-        """Public when it is checked, inside when it is used."""
+    def test_name_with_changing_address_is_rejected(self, listener: Listener) -> None:
+        """The address is public at the check and internal at the connection."""
         answers = iter(["93.184.215.14", "127.0.0.1"])
 
         async def resolve(host: str, port: int) -> Sequence[Address]:
@@ -152,7 +154,7 @@ class TestNoWayInside:
         assert [one.failure for one in post(sender, url)] == [sending.REFUSED]
         assert listener.connections == 0
 
-    def test_the_names_of_this_machine(self, listener: Listener) -> None:
+    def test_names_of_this_machine_are_rejected(self, listener: Listener) -> None:
         sender = WebhookSender(())
         (received,) = post(sender, f"https://localhost:{listener.port}/")
         assert received.failure == sending.REFUSED
@@ -168,7 +170,7 @@ class TestNoWayInside:
         assert (received.status, inside.connections) == (status, 0)
         inside.close()
 
-    def test_proxies_of_the_environment_are_not_asked(
+    def test_proxies_of_the_environment_are_not_used(
         self, listener: Listener, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         proxy = Listener()
@@ -180,7 +182,7 @@ class TestNoWayInside:
 
 
 class TestPost:
-    def test_what_arrives(self, listener: Listener) -> None:
+    def test_request_is_sent_completely(self, listener: Listener) -> None:
         url = at(listener, "/hook?a=b")
         received, again = post(WebhookSender(LOOPBACK), url, url, body=b'{"a":1}')
         assert (received.status, received.failure, received.answer) == (200, None, "ok")
@@ -200,7 +202,7 @@ class TestPost:
         assert f"Host: [::1]:{listener.port}".encode() in listener.requests[0]
         listener.close()
 
-    def test_reads_a_bounded_part_of_a_flood(self, listener: Listener) -> None:
+    def test_large_response_is_read_partially(self, listener: Listener) -> None:
         sent: list[int] = []
 
         def flood(peer: socket.socket) -> None:
@@ -212,44 +214,46 @@ class TestPost:
         (received,) = post(WebhookSender(LOOPBACK), at(listener))
         assert (received.status, received.answer) == (200, "x" * 1024)
         time.sleep(0.2)
-        assert sum(sent) < 20_000_000, "the buffers of the sockets, and then it is closed"
+        assert sum(sent) < 20_000_000, (
+            "only the buffers of the sockets are filled before it is closed"
+        )
 
-    def test_an_answer_of_any_bytes_is_text(self, listener: Listener) -> None:
+    def test_response_of_any_bytes_is_text(self, listener: Listener) -> None:
         listener.reply = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\x00\xffok"
         (received,) = post(WebhookSender(LOOPBACK), at(listener))
         assert received.answer == "\ufffd\ufffdok"
 
-    def test_a_silent_receiver(self, listener: Listener) -> None:
+    def test_silent_receiver(self, listener: Listener) -> None:
         listener.reply = lambda peer: time.sleep(1)
         (received,) = post(WebhookSender(LOOPBACK, timeout_s=0.2), at(listener))
         assert (received.status, received.failure) == (None, sending.TIMED_OUT)
 
     @pytest.mark.parametrize("reply", [b"", b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nX"])
-    def test_a_broken_receiver(self, listener: Listener, reply: bytes) -> None:
+    def test_broken_receiver(self, listener: Listener, reply: bytes) -> None:
         listener.reply = lambda peer: peer.sendall(reply)
         (received,) = post(WebhookSender(LOOPBACK), at(listener))
         assert (received.status, received.failure) == (None, sending.BROKEN)
 
-    def test_nobody_listens(self) -> None:
+    def test_refused_connection(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
         (received,) = post(WebhookSender(LOOPBACK), f"http://127.0.0.1:{port}/")
         assert (received.status, received.failure) == (None, sending.CANNOT_CONNECT)
 
-    def test_a_name_without_an_address(self) -> None:
+    def test_name_without_an_address(self) -> None:
         sender = WebhookSender((), resolve=resolver())
         (received,) = post(sender, "https://shop.example/")
         assert received.failure == sending.NOT_RESOLVED
         asyncio.run(sender.check("https://shop.example/"))
 
-    def test_tells_how_long_to_wait(self, listener: Listener) -> None:
+    def test_retry_after_is_reported(self, listener: Listener) -> None:
         listener.reply = b"HTTP/1.1 503 No\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n"
         (received,) = post(WebhookSender(LOOPBACK), at(listener))
         assert (received.status, received.retry_after) == (503, "120")
 
 
 class TestTls:
-    def test_is_asked_for_the_name(self, listener: Listener, tmp_path: Path) -> None:
+    def test_server_name_is_sent(self, listener: Listener, tmp_path: Path) -> None:
         listener.tls, trusted = certified("shop.example", tmp_path, listener.names)
         sender = WebhookSender(LOOPBACK, resolve=resolver("127.0.0.1"), certificates=trusted)
         (received,) = post(sender, f"https://shop.example:{listener.port}/")
@@ -257,7 +261,7 @@ class TestTls:
         assert f"Host: shop.example:{listener.port}".encode() in listener.requests[0]
 
     @pytest.mark.parametrize("trusts", [True, False])
-    def test_a_certificate_of_another(
+    def test_certificate_of_another_name_is_rejected(
         self, listener: Listener, tmp_path: Path, trusts: bool
     ) -> None:
         name = "other.example" if trusts else "shop.example"
@@ -275,7 +279,7 @@ class TestTls:
 def certified(
     name: str, folder: Path, asked: list[str | None]
 ) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """A server with a certificate of its own for a name, and a client that trusts it."""
+    """Yield a server with a certificate for a name, and a client that trusts it."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
