@@ -1,6 +1,6 @@
 // node call.cjs: for each line of its input, `{"config": {...}, "path": "messages.send", "args":
-// [...]}`, it calls that function of zulip-js and prints the answer. It begins with a line of the
-// paths of all functions that take arguments and give one answer.
+// [...]}`, it calls that function of zulip-js and prints the response. The first line of its output
+// contains the paths of all functions that have arguments and one response.
 const readline = require("node:readline");
 const zulip = require("zulip-js");
 

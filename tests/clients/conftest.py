@@ -1,5 +1,5 @@
-"""What the tests of real clients share: an organization at a real server, and what a person sends
-from a command line.
+"""Fixtures of the tests of real clients: an organization on a real server, and requests as from a
+command line.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from tests.support.databases import place_migrated
 
 CHANNEL, TOPIC = "elsinore", "ghost"
 PATIENCE_S = 60.0
-"""What a test waits for something that comes at once, on a machine with other work."""
+"""The wait for an immediate result on a busy machine."""
 
 
 @dataclass(frozen=True)
 class Office:
-    """The cast at a running server of two processes, in one channel with Hamlet's bot."""
+    """The cast on a running server of two processes, in one channel with Hamlet's bot."""
 
     url: str
     cast: Cast
     directory: Path
 
     def ask(self, who: Member, method: str, path: str, **options: Any) -> Any:
-        """The decoded answer to a request that must succeed."""
+        """Return the decoded response to a request that must succeed."""
         url = f"{self.url}/api/v1{path}"
         answer = httpx.request(
             method, url, auth=(who.email, who.key), timeout=30, verify=UNVERIFIED, **options
@@ -45,29 +45,29 @@ class Office:
         return answer.json()
 
     def say(self, who: Member, content: str) -> int:
-        """Send to the channel; returns the id of the message."""
+        """Send to the channel and return the id of the message."""
         form = {"type": "channel", "to": CHANNEL, "topic": TOPIC, "content": content}
         return int(self.ask(who, "POST", "/messages", data=form)["id"])
 
     def whisper(self, who: Member, to: Member, content: str) -> int:
-        """Send directly; returns the id of the message."""
+        """Send a direct message and return its id."""
         form = {"type": "direct", "to": f"[{to.id}]", "content": content}
         return int(self.ask(who, "POST", "/messages", data=form)["id"])
 
     def newest(self, who: Member, count: int = 20) -> list[dict[str, Any]]:
-        """The newest messages as they were written, oldest first."""
+        """Return the newest messages in Markdown, oldest first."""
         query = {"anchor": "newest", "num_before": count, "num_after": 0, "apply_markdown": "false"}
         return list(self.ask(who, "GET", "/messages", params=query)["messages"])
 
     def queues_of(self, who: Member) -> set[str]:
-        """The ids of the event queues."""
+        """Return the ids of the event queues."""
         mine = select(EventQueue.id).where(EventQueue.user_id == who.id)
         url = f"sqlite:///{self.directory}/chat.db"
         with closing(Database(url)) as database, database.reading() as reader:
             return set(reader.execute(mine).scalars())
 
     def configuration(self, who: Member) -> Path:
-        """The file by which clients sign in."""
+        """Return the path of a configuration file for clients."""
         path = self.directory / f"zuliprc-{who.id}"
         path.write_text(f"[api]\nemail={who.email}\nkey={who.key}\nsite={self.url}\n")
         path.chmod(0o600)
@@ -103,7 +103,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
 
 @pytest.fixture
 def soon() -> Callable[[Callable[[], Any]], Any]:
-    """`soon(find)`: the first true result of `find`, or the last one when that takes too long."""
+    """Return a function that calls `find` until its result is true, and returns the last result."""
 
     def wait(find: Callable[[], Any]) -> Any:
         deadline = time.monotonic() + PATIENCE_S

@@ -1,4 +1,4 @@
-"""Where `scripts/clients` has installed the clients, and what skips a test without them."""
+"""Paths of the clients installed by `scripts/clients`, and skips for missing clients."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ TERMINAL = CLIENTS / "terminal/bin/zulip-term"
 TERMINAL_PYTHON = CLIENTS / "terminal/bin/python"
 SEND = CLIENTS / "python/bin/zulip-send"
 APPRISE = CLIENTS / "apprise/bin/python"
-"""That has the package."""
+"""The Python with the package."""
 NODE = CLIENTS / "node"
 WEBHOOKS = CLIENTS / "webhooks"
 
 
 def need(path: Path) -> pytest.MarkDecorator:
-    """Skips a test where this file of a client is not installed."""
+    """Skip a test if this file of a client is not installed."""
     reason = f"{path.name} is not installed: scripts/clients install"
     return pytest.mark.skipif(not path.exists(), reason=reason)

@@ -1,4 +1,4 @@
-// node listen.cjs CONFIGURATION: prints each event that zulip-js hands over, as a line of JSON.
+// node listen.cjs CONFIGURATION: prints each event from zulip-js as a line of JSON.
 const zulip = require("zulip-js");
 
 async function listen(zuliprc) {

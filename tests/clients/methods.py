@@ -1,5 +1,5 @@
-"""Every method of the official Python client (PyPI: zulip 0.9.1) that calls an endpoint: who calls
-it in the tests, with which arguments.
+"""Every method of the official Python client (PyPI: zulip 0.9.1) that calls an endpoint, with the
+caller and the arguments in the tests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.clients.stage import Stage, a_picture
 
 
 def find_methods() -> frozenset[str]:
-    """The public methods that call an endpoint, themselves or by another one."""
+    """Return the public methods that call an endpoint, directly or through another method."""
     code = {
         name: frozenset(function.__code__.co_names)
         for name, function in inspect.getmembers(zulip.Client, inspect.isfunction)
@@ -30,8 +30,10 @@ def find_methods() -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Call:
-    """Whose client, and with which arguments. `repeated`: what the client sends as parameters
-    although it is in the path, so that the server says that it has ignored it.
+    """The caller and arguments of a method.
+
+    `repeated` names path parameters that the client also sends as parameters, which the server
+    reports as ignored.
     """
 
     client: zulip.Client
@@ -45,7 +47,7 @@ def call(client: zulip.Client, *args: Any, **named: Any) -> Call:
 
 
 def repeating(repeated: str, client: zulip.Client, **request: Any) -> Call:
-    """A method that takes the request as one dictionary, with what belongs into the path."""
+    """Return a call of a method with one dictionary, which includes the path parameters."""
     return Call(client, (request,), repeated=(repeated,))
 
 
@@ -109,7 +111,7 @@ CALLS: Mapping[str, Callable[[Stage], Call]] = {
     ),
     # People
     "add_alert_words": lambda s: call(s.member, ["castle"]),
-    "create_user": lambda s: call(s.owner, s.newcomer()),
+    "create_user": lambda s: call(s.owner, s.new_user()),
     "create_user_group": lambda s: call(
         s.owner, {"name": s.name(), "description": "All", "members": [s.cast.hamlet.id]}
     ),
@@ -165,7 +167,7 @@ CALLS: Mapping[str, Callable[[Stage], Call]] = {
 
 @dataclass(frozen=True)
 class Gone:
-    """A method of an operation that the reference has removed, and what the server answers."""
+    """A method of an operation that Zulip has removed, with the server's response."""
 
     call: Callable[[Stage], Call]
     answer: Mapping[str, Any]
@@ -183,4 +185,4 @@ ENDLESS: Mapping[str, str] = {
     "call_on_each_event": "tests/clients/test_python.py",
     "call_on_each_message": "tests/live/test_zulip_client.py",
 }
-"""Methods that never return, and where somebody calls them."""
+"""Methods that never return, and the tests that call them."""

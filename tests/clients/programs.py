@@ -1,4 +1,4 @@
-"""A client in a process of its own, whose output is read line by line."""
+"""A client in a separate process, whose output is read by lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import TracebackType
 
 
 class Program:
-    """A running program and the lines it has printed. A context manager."""
+    """A running program and the lines that it has printed. A context manager."""
 
     def __init__(self, argv: list[str], directory: Path, **environment: str) -> None:
         self.lines: list[str] = []

@@ -1,5 +1,5 @@
-// node receive.cjs: a shop's receiver, written as the library's documentation has it. It prints its
-// address. `PUT /` tells it the secret to verify by; `GET /` is answered with the last message.
+// node receive.cjs: a shop's receiver, written like the example in the library's documentation. It
+// prints its URL. `PUT /` sets the secret to verify with; `GET /` returns the last message.
 const http = require("node:http");
 const { Webhook } = require("standardwebhooks");
 

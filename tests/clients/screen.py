@@ -1,10 +1,11 @@
-"""A program in a pseudo-terminal, for a test in another process. Run by the Python that has pyte:
+"""A program in a pseudo-terminal, for a test in another process. Run by the Python with pyte:
 
     python screen.py COLUMNS LINES PROGRAM [ARGUMENT ...]
 
-Each line of its input is a JSON object: `{"type": "text"}` types, `{"until": "pattern", "seconds":
-5}` reads what the program shows until a line of the screen matches, or for so long. It answers each
-with a line of JSON: `{"screen": ["a line", ...], "found": true, "seconds": 0.3}`.
+Each line of its input is a JSON object: `{"type": "text"}` types the text, and `{"until":
+"pattern", "seconds": 5}` reads the program's output until a line of the screen matches, or until
+the time is over. For each it prints a line of JSON: `{"screen": ["a line", ...], "found": true,
+"seconds": 0.3}`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Terminal:
         os.write(self._fd, text.encode())
 
     def read(self, until: str | None, seconds: float) -> bool:
-        """Take in what the program shows. Is there a line that matches?"""
+        """Read the program's output. Return whether a line matches."""
         ends = time.monotonic() + seconds
         while True:
             readable, _, _ = select.select([self._fd], [], [], LOOK_S)

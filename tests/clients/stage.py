@@ -1,4 +1,4 @@
-"""The office as the official Python client sees it, for calls that need something to be there."""
+"""The office for the official Python client, with objects that calls need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.pictures import picture
 
 
 class Stage:
-    """The office as the client sees it. What a call needs, it makes here."""
+    """The office for a client. It creates the objects that a call needs."""
 
     def __init__(self, office: Office) -> None:
         self._office, self.cast = office, office.cast
@@ -38,34 +38,34 @@ class Stage:
         return self.client_of(self.cast.reminder)
 
     def name(self) -> str:
-        """One that nothing has."""
+        """Return an unused name."""
         return f"name{next(self._numbers)}"
 
     def message(self) -> int:
-        """Hamlet's."""
+        """Send a message as Hamlet and return its id."""
         return self._office.say(self.cast.hamlet, self.name())
 
     def channel(self) -> str:
-        """A new one, with Hamlet and Cordelia in it."""
+        """Create a channel with Hamlet and Cordelia and return its name."""
         name, people = self.name(), [self.cast.hamlet.id, self.cast.cordelia.id]
         good(self.owner.add_subscriptions([{"name": name}], principals=people))
         return name
 
     def channel_id(self, name: str | None = None) -> int:
-        """Of a new one, unless it is named."""
+        """Return the id of a channel, which is new unless it is named."""
         return int(good(self.owner.get_stream_id(name or self.channel()))["stream_id"])
 
     def topic(self) -> str:
-        """A new one of the office's channel, with a message of Hamlet's."""
+        """Create a topic in the office's channel with a message of Hamlet, and return its name."""
         topic = self.name()
         sent = {"type": "stream", "to": CHANNEL, "topic": topic, "content": "Words"}
         good(self.member.send_message(sent))
         return topic
 
     def user_id(self) -> int:
-        return int(good(self.owner.create_user(self.newcomer()))["user_id"])
+        return int(good(self.owner.create_user(self.new_user()))["user_id"])
 
-    def newcomer(self) -> dict[str, Any]:
+    def new_user(self) -> dict[str, Any]:
         name = self.name()
         return {"email": f"{name}@acme.example", "full_name": name, "password": "a long one, yes"}
 
@@ -94,30 +94,30 @@ class Stage:
         return message_id
 
     def deactivated(self) -> int:
-        """Somebody who is."""
+        """Return the id of a deactivated user."""
         user_id = self.user_id()
         good(self.owner.deactivate_user_by_id(user_id))
         return user_id
 
     def present(self) -> str:
-        """The address of somebody who was seen."""
+        """Return the address of a user with presence."""
         good(self.member.update_presence({"status": "active", "ping_only": True}))
         return self.cast.hamlet.email
 
     def reversed_fields(self) -> list[int]:
-        """All profile fields, of which there are two at least."""
+        """Return all profile fields in reverse order; there are at least two."""
         self.profile_field()
         self.profile_field()
         fields = good(self.owner.get_realm_profile_fields())["custom_fields"]
         return [each["id"] for each in reversed(fields)]
 
     def stored(self) -> str:
-        """A key of what the bot has stored."""
+        """Return a key in the bot's storage."""
         good(self.bot.update_storage({"storage": {"visits": "17"}}))
         return "visits"
 
     def queue(self) -> dict[str, Any]:
-        """Where the events of a queue are asked for."""
+        """Return the position in an event queue."""
         made = good(self.member.register(event_types=["message"]))
         self.message()
         return {"queue_id": made["queue_id"], "last_event_id": made["last_event_id"]}

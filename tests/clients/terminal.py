@@ -1,4 +1,4 @@
-"""zulip-term in a pseudo-terminal: keys go in, a screen comes out."""
+"""zulip-term in a pseudo-terminal, with keys as input and a screen as output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SCREEN = Path(__file__).with_name("screen.py")
 
 
 class Terminal:
-    """A running zulip-term, signed in by a configuration file. A context manager."""
+    """A running zulip-term with a configuration file. A context manager."""
 
     def __init__(self, configuration: Path, *, lines: int = LINES) -> None:
         self.lines: list[str] = []
@@ -26,7 +26,7 @@ class Terminal:
             *(str(TERMINAL_PYTHON), str(_SCREEN), str(COLUMNS), str(lines)),
             *(str(TERMINAL), "--config-file", str(configuration), "--theme", "zt_dark"),
         ]
-        # Under a test, zulip-term would do without the thread that polls for events.
+        # Under a test, zulip-term would not start the thread that polls for events.
         names = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
         self._environment = {**names, "HOME": str(configuration.parent)}
 
@@ -47,14 +47,16 @@ class Terminal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Closing its input ends the program, and its terminal with it, which ends zulip-term."""
+        """Closing its input ends the program and its terminal, which ends zulip-term."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait(10)
 
     def begin(self, until: str) -> None:
-        """Read until a line matches. Start once more where zulip-term has stumbled over an event
-        that came before its screen was there: it polls before it has its `_update_pipe`.
+        """Read until a line matches.
+
+        Start again if zulip-term failed at an early event: it polls before it has its
+        `_update_pipe`.
         """
         self.read(f"{until}|_update_pipe", seconds=START_S)
         if self.shows("_update_pipe"):
@@ -63,25 +65,25 @@ class Terminal:
             self.read(until, seconds=START_S)
 
     def type(self, text: str, *, until: str | None = None, seconds: float = 0.5) -> float:
-        """Type, and read on as `read` does."""
+        """Type, and read as `read` does."""
         return self._ask({"type": text, "until": until, "seconds": seconds})
 
     def read(self, until: str, *, seconds: float = 10.0) -> float:
-        """Read until a line matches; returns after how many seconds.
+        """Read until a line matches and return the elapsed seconds.
 
-        Raises AssertionError with the screen if none does so in time.
+        Raise AssertionError with the screen if no line matches in time.
         """
         return self._ask({"until": until, "seconds": seconds})
 
     def lose(self, pattern: str, *, seconds: float = 10.0) -> None:
-        """Read on until no line matches: the screen is drawn piece by piece."""
+        """Read until no line matches, because the screen is drawn piece by piece."""
         deadline = time.monotonic() + seconds
         while self.shows(pattern):
             assert time.monotonic() < deadline, "\n".join(self.lines)
             self._ask({"until": None, "seconds": 0.1})
 
     def shows(self, pattern: str) -> bool:
-        """Is there a line that matches, as the screen was read last?"""
+        """Return whether a line of the last screen matches."""
         return any(re.search(pattern, line) for line in self.lines)
 
     def _ask(self, question: dict[str, object]) -> float:

@@ -1,6 +1,7 @@
-"""apprise (PyPI, 2.3.0), told another address to send to, and zulip-send (PyPI: zulip 0.9.1),
-unmodified, with the key of an incoming webhook bot: what other products' integrations and scripts
-send with.
+"""apprise (PyPI, 2.3.0), with the URL replaced, and zulip-send (PyPI: zulip 0.9.1), both
+unmodified.
+
+With the key of an incoming webhook bot, as integrations and scripts use them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from tests.clients.conftest import CHANNEL, TOPIC, Office
 from tests.clients.installed import APPRISE, SEND, need
 from tests.support.chat.people import Member
 
-# apprise asks https://ORGANIZATION/ and knows no other port: the server of the test is elsewhere.
+# apprise sends to https://ORGANIZATION/ without a port, so the server's URL is replaced.
 NOTIFY = """
 import sys
 from apprise.plugins.zulip import NotifyZulip
@@ -28,7 +29,7 @@ sys.exit(0 if sender.send(text, title=topic) else 1)
 
 @pytest.fixture
 def webhook(office: Office) -> Member:
-    """An incoming webhook bot of Hamlet's."""
+    """An incoming webhook bot of Hamlet."""
     hamlet = office.cast.hamlet
     form = {"full_name": "Builds", "short_name": "builds", "bot_type": "2"}
     bots = office.ask(hamlet, "GET", "/bots")["bots"]

@@ -1,4 +1,4 @@
-"""zulip-run-bot (PyPI: zulip_bots 0.9.1), unmodified, with bots that it brings along."""
+"""zulip-run-bot (PyPI: zulip_bots 0.9.1), unmodified, with bots from the package."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ANSWER = "beep boop"
 
 @contextmanager
 def running(office: Office, name: str, who: Member, *more: str) -> Iterator[Program]:
-    """The bot of that name, signed in as `who`."""
+    """Run the bot of that name, signed in as `who`."""
     argv = [str(BOTS), name, "--config-file", str(office.configuration(who)), *more]
     with Program(argv, office.directory, PYTHONUNBUFFERED="1") as program:
         yield program
@@ -34,7 +34,7 @@ def bot(office: Office) -> Iterator[Program]:
         yield program
 
 
-def test_a_bot_answers_direct_messages_and_mentions_and_reacts(
+def test_bot_answers_direct_messages_and_mentions_and_reacts(
     office: Office, bot: Program, soon: Callable[[Callable[[], Any]], Any]
 ) -> None:
     hamlet, reminder = office.cast.hamlet, office.cast.reminder
@@ -46,7 +46,7 @@ def test_a_bot_answers_direct_messages_and_mentions_and_reacts(
             if (message["sender_id"], message["type"]) == (reminder.id, kind)
         ]
 
-    def is_listening() -> bool:  # nothing says when it does
+    def is_listening() -> bool:  # the program does not report when it listens
         office.whisper(hamlet, reminder, "Are you there?")
         return bool(answers("private"))
 
@@ -71,7 +71,7 @@ def test_a_bot_answers_direct_messages_and_mentions_and_reacts(
 
 
 class Talk:
-    """What Hamlet and a bot that he has made say to each other, while its program runs."""
+    """Messages between Hamlet and a bot that he has created, while its program runs."""
 
     def __init__(self, office: Office, soon: Callable[[Callable[[], Any]], Any], name: str) -> None:
         self._office, self._soon, self._name = office, soon, name
@@ -83,27 +83,29 @@ class Talk:
 
     @contextmanager
     def running(self, *more: str) -> Iterator[None]:
-        """The bot's program, started with these arguments, until it is killed. It has answered."""
+        """Run the bot's program with these arguments until the end of the block, after its first
+        reply.
+        """
         with running(self._office, self._name, self.bot, *more) as program:
             self._greeting = ""
-            # Nothing says when it listens. It ends itself when it is asked too often.
+            # The program does not report when it listens, and it ends after too many messages.
             heard = self._soon(lambda: self._try("help", patience_s=2))
             assert heard, program.lines
             self._greeting = heard[0]
             yield
 
     def ask(self, question: str) -> str:
-        """The answer."""
+        """Return the reply."""
         (answer,) = self._try(question, patience_s=PATIENCE_S)
         return answer
 
     def stored(self) -> dict[str, Any]:
-        """What the server keeps for the bot."""
+        """Return the bot's stored values."""
         kept = self._office.ask(self.bot, "GET", "/bot_storage")["storage"]
         return {key: json.loads(value) for key, value in kept.items()}
 
     def said(self, after: int) -> list[str]:
-        """What the bot has said since that message, but for how it greets."""
+        """Return the bot's messages since that message, except its greeting."""
         return [
             message["content"]
             for message in self._office.newest(self._office.cast.hamlet)
@@ -119,8 +121,8 @@ class Talk:
         return said
 
 
-def test_a_bot_keeps_files(office: Office, soon: Callable[[Callable[[], Any]], Any]) -> None:
-    """It begins anew when it is started again: its library looks for a key in its memory alone."""
+def test_bot_stores_files(office: Office, soon: Callable[[Callable[[], Any]], Any]) -> None:
+    """A restarted bot starts without state, because its library only looks for keys in memory."""
     talk, name = Talk(office, soon, "virtual_fs"), office.cast.hamlet.email
     with talk.running():
         assert talk.ask("mkdir plays") == f"{name}:\ndirectory created"
@@ -130,7 +132,7 @@ def test_a_bot_keeps_files(office: Office, soon: Callable[[Callable[[], Any]], A
     assert kept["/plays/hamlet"]["content"] == "Words, words"
 
 
-def test_a_bot_uploads_a_file(office: Office, soon: Callable[[Callable[[], Any]], Any]) -> None:
+def test_bot_uploads_a_file(office: Office, soon: Callable[[Callable[[], Any]], Any]) -> None:
     talk, file = Talk(office, soon, "file_uploader"), office.directory / "letter.txt"
     file.write_text("Get thee to a nunnery")
     with talk.running():
@@ -141,7 +143,7 @@ def test_a_bot_uploads_a_file(office: Office, soon: Callable[[Callable[[], Any]]
     assert httpx.get(office.url + link, timeout=30).text == file.read_text()
 
 
-def test_a_bot_writes_into_the_channel_of_its_configuration(
+def test_bot_writes_to_the_channel_of_its_configuration(
     office: Office, soon: Callable[[Callable[[], Any]], Any]
 ) -> None:
     talk, hamlet = Talk(office, soon, "followup"), office.cast.hamlet
@@ -153,10 +155,10 @@ def test_a_bot_writes_into_the_channel_of_its_configuration(
     assert (said["display_recipient"], said["subject"]) == (CHANNEL, hamlet.email)
 
 
-def test_a_bot_finds_its_state_again_when_it_is_started_again(
+def test_bot_restores_its_state_after_a_restart(
     office: Office, soon: Callable[[Callable[[], Any]], Any]
 ) -> None:
-    """It numbers what is reported to it."""
+    """It numbers the reports."""
     talk = Talk(office, soon, "incident")
     with talk.running():
         assert "Incident: fire\n" in talk.ask("new fire")
@@ -168,10 +170,10 @@ def test_a_bot_finds_its_state_again_when_it_is_started_again(
     assert talk.stored() == {"ticket_id": 3}
 
 
-def test_a_bot_that_a_person_made_keeps_its_state(
+def test_generic_bot_keeps_its_state(
     office: Office, soon: Callable[[Callable[[], Any]], Any]
 ) -> None:
-    """It counts, and edits its own message."""
+    """It counts and edits its own message."""
     hamlet = office.cast.hamlet
     made = office.ask(
         hamlet, "POST", "/bots", data={"full_name": "Counter", "short_name": "counter"}
@@ -190,7 +192,7 @@ def test_a_bot_that_a_person_made_keeps_its_state(
     with running(office, "incrementor", bot) as program:
         assert soon(lambda: stored().keys() == {"number", "message_id"}), program.lines
 
-        def is_counting() -> bool:  # nothing says when it listens
+        def is_counting() -> bool:  # the program does not report when it listens
             office.whisper(hamlet, bot, "Count.")
             return bool(answers())
 

@@ -1,4 +1,4 @@
-"""The client on docs/chat.md works unchanged, except the account and the server's address."""
+"""The client in docs/chat.md works unchanged, except the account and the server's URL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.live import guides
 SITE = "http://127.0.0.1:8080"
 
 
-def test_the_example_prints_what_the_next_lines_send(
+def test_example_prints_the_messages_of_the_next_lines(
     office: Office, soon: Callable[[Callable[[], Any]], Any]
 ) -> None:
     hamlet, blocks = office.cast.hamlet, guides.blocks()
@@ -36,7 +36,7 @@ def test_the_example_prints_what_the_next_lines_send(
     listening = [sys.executable, "-W", "ignore", "-c", code]
     with Program(listening, office.directory, PYTHONUNBUFFERED="1") as client:
 
-        def has_heard() -> bool:  # nothing says when it listens
+        def has_heard() -> bool:  # the program does not report when it listens
             paste(say)
             return bool(client.lines)
 

@@ -1,4 +1,4 @@
-"""zulip-js (npm, 2.1.0), unmodified: its program prints the events that it is handed."""
+"""zulip-js (npm, 2.1.0), unmodified: a program prints the events that it receives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def listener(office: Office) -> Iterator[Program]:
         yield program
 
 
-def test_a_script_is_handed_each_event(
+def test_script_receives_each_event(
     office: Office, listener: Program, soon: Callable[[Callable[[], Any]], Any]
 ) -> None:
     def told(kind: str) -> list[dict[str, Any]]:
@@ -48,4 +48,4 @@ def test_a_script_is_handed_each_event(
     assert soon(lambda: "**Enough**" in texts())
     assert set(texts()) == {"Do you listen?", "**Enough**"}
     ids = [event["message"]["id"] for event in told("message")]
-    assert ids == list(range(ids[0], ids[-1] + 1)), "each once, in their order"
+    assert ids == list(range(ids[0], ids[-1] + 1)), "each once and in order"

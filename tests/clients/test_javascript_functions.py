@@ -1,5 +1,5 @@
-"""zulip-js (npm, 2.1.0), unmodified: each function that calls an endpoint succeeds, but for those
-of operations that the reference has removed.
+"""zulip-js (npm, 2.1.0), unmodified: each function that calls an endpoint succeeds, except those of
+operations that Zulip has removed.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ CALLS: Mapping[str, Arguments] = {
     "streams.subscriptions.retrieve": lambda s: [{"include_subscribers": True}],
     "streams.topics.retrieve": lambda s: [{"stream_id": s.channel_id()}],
     "typing.send": lambda s: [{"to": [s.cast.cordelia.id], "op": "start"}],
-    "users.create": lambda s: [s.newcomer()],
+    "users.create": lambda s: [s.new_user()],
     "users.me.alertWords.retrieve": lambda s: [],
     "users.me.getProfile": lambda s: [],
     "users.me.subscriptions.add": lambda s: [{"subscriptions": [{"name": s.name()}]}],
@@ -67,7 +67,7 @@ CALLS: Mapping[str, Arguments] = {
     "users.retrieve": lambda s: [{"client_gravatar": True}],
 }
 ADMINISTERING = frozenset(("messages.deleteById", "streams.deleteById", "users.create"))
-"""What the owner calls; the rest is Hamlet's."""
+"""Functions that the owner calls. Hamlet calls the others."""
 REMOVED: Mapping[str, str] = {
     "filters.retrieve": "GET /realm/filters: feature level 54 has removed it.",
     "users.me.pointer.retrieve": "GET /users/me/pointer: feature level 23 has removed it.",
@@ -81,11 +81,11 @@ REPEATED = {
     "messages.update": ["message_id"],
     "streams.deleteById": ["stream_id"],
 }
-"""What the client sends beside the path that it is in."""
+"""Path parameters that the client also sends as parameters."""
 
 
 def answers(office: Office, calls: Mapping[str, list[Any]]) -> tuple[list[str], dict[str, Any]]:
-    """The functions that the client has, and what the calls came to."""
+    """The functions of the client, and the results of the calls."""
     lines = []
     for path, args in calls.items():
         who = office.cast.cordelia if path in ADMINISTERING else office.cast.hamlet
@@ -107,7 +107,7 @@ def answers(office: Office, calls: Mapping[str, list[Any]]) -> tuple[list[str], 
 
 
 def test_each_function_succeeds(office: Office) -> None:
-    """The server ignores nothing that it is sent, but for what the client repeats."""
+    """The server ignores no parameter, except those that the client repeats."""
     stage = Stage(office)
     given = {path: arguments(stage) for path, arguments in CALLS.items()}
     functions, answered = answers(office, given)
@@ -118,7 +118,7 @@ def test_each_function_succeeds(office: Office) -> None:
         assert ignored == REPEATED.get(path, []), path
 
 
-def test_what_the_reference_has_removed(office: Office) -> None:
+def test_removed_operations_are_rejected(office: Office) -> None:
     _, answered = answers(office, {path: [17] if "update" in path else [] for path in REMOVED})
     assert {path: answer["msg"] for path, answer in answered.items()} == {
         "filters.retrieve": "Method Not Allowed",

@@ -1,4 +1,4 @@
-"""The official Python client (PyPI: zulip 0.9.1), unmodified: a script that listens."""
+"""The official Python client (PyPI: zulip 0.9.1), unmodified: a script that receives events."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.clients.conftest import PATIENCE_S, Office
 
 
 class Enough(Exception):
-    """Ends a client, which else listens for ever."""
+    """Ends a client that would otherwise run forever."""
 
 
-def test_a_script_is_handed_each_event(
+def test_script_receives_each_event(
     office: Office, soon: Callable[[Callable[[], Any]], Any]
 ) -> None:
-    """`call_on_each_event` asks for all types of events; tests/live has `call_on_each_message`."""
+    """`call_on_each_event` requests all types of events. tests/live uses `call_on_each_message`."""
     hamlet, cordelia = office.cast.hamlet, office.cast.cordelia
     client = zulip.Client(config_file=str(office.configuration(hamlet)))
     events: list[dict[str, Any]] = []
@@ -36,7 +36,7 @@ def test_a_script_is_handed_each_event(
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()
 
-    def is_listening() -> bool:  # nothing says when it does
+    def is_listening() -> bool:  # the program does not report when it listens
         office.say(cordelia, "Do you listen?")
         return bool(events)
 

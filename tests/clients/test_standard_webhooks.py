@@ -1,4 +1,4 @@
-"""standardwebhooks (npm, 1.1.1), unmodified: a receiver that verifies what the worker posts."""
+"""standardwebhooks (npm, 1.1.1), unmodified: a receiver that verifies the worker's posts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RECEIVE = Path(__file__).with_name("receive.cjs")
 
 
 class Shop:
-    """Ada's shop, its receiver and the worker that posts to it."""
+    """Ada's shop, its receiver, and the worker that posts to it."""
 
     def __init__(self, database: Database, address: str) -> None:
         self._database, self.address = database, address
@@ -48,7 +48,7 @@ class Shop:
         ).id
 
     def secrets(self) -> list[str]:
-        """Those that sign now, the newest first."""
+        """Return the current signing secrets, newest first."""
         with self._database.reading() as reader:
             sealed = signing_secrets.find_sealed(reader, [self._endpoint_id], now=CLOCK.now())
         return list(
@@ -56,7 +56,7 @@ class Shop:
         )
 
     def rotate(self, *, grace: timedelta) -> str:
-        """A new secret."""
+        """Create a new secret and return it."""
         self._database.run(
             lambda s: signing_secrets.rotate(
                 s, VAULT, self._endpoint_id, grace=grace, now=CLOCK.now()
@@ -65,11 +65,11 @@ class Shop:
         return self.secrets()[0]
 
     def trust(self, secret: str) -> None:
-        """Have the receiver verify by this secret."""
+        """Set the secret that the receiver verifies with."""
         httpx.put(self.address, content=secret, trust_env=False).raise_for_status()
 
     def sell(self) -> tuple[int | None, str]:
-        """An invoice is created, and its event posted: status and text of the answer."""
+        """Create an invoice and post its event. Return status and text of the response."""
         self._database.run(lambda s: make_invoice(s, self._ada, now=CLOCK.now()))
         before = self._attempts()
         ends_at = time.monotonic() + 30
@@ -80,7 +80,7 @@ class Shop:
         return now[0]
 
     def newest(self) -> dict[str, Any]:
-        """The last message as the receiver got it: headers and body."""
+        """Return headers and body of the last message at the receiver."""
         message: dict[str, Any] = httpx.get(self.address, trust_env=False).json()
         return message
 
@@ -102,7 +102,7 @@ def shop(tmp_path: Path, soon: Callable[[Callable[[], Any]], Any]) -> Iterator[S
     database = Database(url)
     argv = ["node", str(_RECEIVE)]
     with Program(argv, tmp_path, NODE_PATH=str(PACKAGE.parent)) as receiver:
-        assert soon(lambda: receiver.lines), "the receiver never listens"
+        assert soon(lambda: receiver.lines), "the receiver does not listen"
         shop = Shop(database, receiver.lines[0].strip())
         shop.trust(shop.secrets()[0])
         yield shop
@@ -111,25 +111,25 @@ def shop(tmp_path: Path, soon: Callable[[Callable[[], Any]], Any]) -> Iterator[S
 
 
 def repeated(shop: Shop, body: str, headers: dict[str, str]) -> tuple[int, str]:
-    """The receiver's answer to a message that is not the worker's."""
+    """Return the receiver's response to a message that is not from the worker."""
     named = {name: text for name, text in headers.items() if name.startswith("webhook-")}
     answer = httpx.post(shop.address, content=body, headers=named, trust_env=False)
     return answer.status_code, answer.text
 
 
-def test_it_verifies_each_message_also_while_the_secret_is_replaced(shop: Shop) -> None:
+def test_each_message_verifies_during_the_rotation_of_the_secret(shop: Shop) -> None:
     assert shop.sell() == (204, "")
     newer = shop.rotate(grace=timedelta(hours=1))
-    assert shop.sell() == (204, ""), "by the one before"
+    assert shop.sell() == (204, ""), "by the previous secret"
     signatures = shop.newest()["headers"]["webhook-signature"].split(" ")
     assert len(signatures) == 2
     shop.trust(newer)
-    assert shop.sell() == (204, ""), "by the newer one"
+    assert shop.sell() == (204, ""), "by the new secret"
     shop.rotate(grace=timedelta(0))
-    assert shop.sell() == NOT_SIGNED, "it is over with the one before"
+    assert shop.sell() == NOT_SIGNED, "the previous secret has expired"
 
 
-def test_it_refuses_what_was_changed_and_what_is_old(shop: Shop) -> None:
+def test_altered_and_old_messages_are_rejected(shop: Shop) -> None:
     assert shop.sell() == (204, "")
     told = shop.newest()
     body, headers = told["body"], told["headers"]

@@ -1,6 +1,6 @@
-"""zulip-term (PyPI, 0.7.0), unmodified, in a pseudo-terminal beside somebody with curl.
+"""zulip-term (PyPI, 0.7.0), unmodified, in a pseudo-terminal, together with a user of curl.
 
-`RECORD_SCREEN` names a file for what its screen showed.
+`RECORD_SCREEN` names a file for the screens.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ pytestmark = need(TERMINAL)
 
 
 class Recording:
-    """Screens with their titles, kept for a reader."""
+    """Screens with titles, for a reader."""
 
     def __init__(self, file: str | None) -> None:
         self.is_kept = file is not None
@@ -44,11 +44,11 @@ def recording() -> Iterator[Recording]:
 
 
 def unread(count: int) -> str:
-    """The line of the channel with its number of unread messages."""
+    """Return the line of the channel with its number of unread messages."""
     return rf"# elsinore +{count} "
 
 
-def test_a_person_reads_and_replies_in_a_terminal(
+def test_user_reads_and_replies(
     office: Office, recording: Recording, soon: Callable[[Callable[[], Any]], Any]
 ) -> None:
     hamlet, cordelia = office.cast.hamlet, office.cast.cordelia
@@ -62,7 +62,7 @@ def test_a_person_reads_and_replies_in_a_terminal(
         appeared_s = terminal.read("Sent by curl: live")
         terminal.read(unread(2))
         recording.take(f"curl has sent a message, which appeared in {appeared_s} s.", terminal)
-        if recording.is_kept:  # by scripts/clients, which has the machine to itself
+        if recording.is_kept:  # by scripts/clients, which runs without other load
             assert appeared_s < AT_ONCE_S
 
         terminal.type(RIGHT)  # from the list of channels to the messages
@@ -88,7 +88,7 @@ def test_a_person_reads_and_replies_in_a_terminal(
     assert soon(are_read)
 
 
-def test_a_person_reacts_and_sees_edits_and_reactions_of_others(office: Office) -> None:
+def test_user_reacts_and_sees_edits_and_reactions_of_others(office: Office) -> None:
     hamlet, cordelia = office.cast.hamlet, office.cast.cordelia
     said = office.say(cordelia, "To thine own self be true")
     with Terminal(office.configuration(hamlet)) as terminal:
@@ -108,7 +108,7 @@ def test_a_person_reacts_and_sees_edits_and_reactions_of_others(office: Office) 
         terminal.lose("self be true")
 
 
-def test_a_person_sees_who_is_there_and_who_types(
+def test_user_sees_presence_and_typing(
     office: Office, soon: Callable[[Callable[[], Any]], Any]
 ) -> None:
     hamlet, cordelia = office.cast.hamlet, office.cast.cordelia
@@ -117,7 +117,9 @@ def test_a_person_sees_who_is_there_and_who_types(
     office.whisper(cordelia, hamlet, "A word, my lord")
     with Terminal(office.configuration(hamlet)) as terminal:
         terminal.begin("A word, my lord")
-        terminal.read(r"│ ● Cordelia( +1)?$")  # in the list of users; the word may be read by now
+        terminal.read(
+            r"│ ● Cordelia( +1)?$"
+        )  # in the list of users; the text may have been read already
         terminal.type(RIGHT)
         terminal.type("S", until="Private conversation", seconds=10)
         for op, shown in (("start", "Cordelia +is typing"), ("stop", r"Help\(\?\)")):
@@ -132,10 +134,10 @@ def test_a_person_sees_who_is_there_and_who_types(
         assert soon(is_seen)
 
 
-def test_a_person_hears_again_after_the_queue_is_gone(
+def test_user_receives_events_after_the_queue_has_expired(
     office: Office, soon: Callable[[Callable[[], Any]], Any]
 ) -> None:
-    """As after a night with the lid closed."""
+    """As after a night in standby."""
     othello, cordelia = office.cast.othello, office.cast.cordelia
     office.whisper(cordelia, othello, "Good night")
     with Terminal(office.configuration(othello)) as terminal:
