@@ -1,11 +1,11 @@
-"""What tests share: a migrated database of each kind, and a frozen clock.
+"""Common fixtures: a migrated database of each kind, and a frozen clock.
 
 The suite of the library (`tests/specd`) also runs in a tree without the services, whose fixtures
-are in `tests/support/services.py`. A folder decides which tables its databases have, by
+are in `tests/support/services.py`. A folder selects the tables of its databases by
 `sqlite_template` and `postgres_copies`.
 
-A test that asks for `database` (or for anything that needs it) runs twice, on SQLite and on
-PostgreSQL; where there is no PostgreSQL its half is skipped with the reason.
+A test with `database` (or a fixture that needs it) runs twice, on SQLite and on PostgreSQL. Without
+PostgreSQL the second run is skipped with the reason.
 """
 
 import os
@@ -39,7 +39,7 @@ pytest_plugins = [
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 PATIENCE_S = 20.0
 
-# Machines differ: a test fails for what it found, never for how long it took.
+# Machines differ, so a test fails because of its result, never because of its duration.
 hypothesis_settings.register_profile("specd", deadline=None)
 hypothesis_settings.load_profile("specd")
 
@@ -58,7 +58,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
-    """A test that is marked to reach error codes fails when it did not get them."""
+    """Fail a test that is marked to reach error codes if it did not receive them."""
     ServiceApp.failed_with.clear()
     result = yield
     wanted = {code for mark in pyfuncitem.iter_markers("reaches") for code in mark.args}
@@ -68,7 +68,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 
 @pytest.fixture(scope="session", autouse=True)
 def _patient_threads() -> Iterator[None]:
-    """Requests may wait long for a thread, as for a lock: the machine may be busy."""
+    """Let requests wait long for a thread, as for a lock, because the machine may be busy."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "MAX_QUEUED_S", PATIENCE_S)
         yield
@@ -76,8 +76,8 @@ def _patient_threads() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _certificates_are_read_once() -> Iterator[None]:
-    """Clients of httpx share what they trust: to read all certificates of the machine takes each of
-    them 26 ms of the processor.
+    """Share the trusted certificates between clients of httpx, because reading them takes 26 ms of
+    CPU time each.
     """
     with pytest.MonkeyPatch.context() as patch:
         shared = cache(httpx.create_ssl_context)
@@ -92,7 +92,7 @@ def clock() -> FrozenClock:
 
 @pytest.fixture
 def now(clock: FrozenClock) -> datetime:
-    """The moment a test begins."""
+    """The time at the beginning of a test."""
     return clock.now()
 
 
@@ -117,29 +117,31 @@ def lent() -> Iterator[Lent]:
 
 @pytest.fixture
 def sqlite_url(sqlite_template: Path, places: Places) -> Iterator[str]:
-    """A migrated SQLite database of the test's own."""
+    """A migrated SQLite database that no other test uses."""
     with places.one(sqlite_template) as url:
         yield url
 
 
 @pytest.fixture
 def postgres_url(postgres_copies: Copies) -> Iterator[str]:
-    """A migrated, empty PostgreSQL database, of nobody else during the test."""
+    """A migrated, empty PostgreSQL database that no other test uses meanwhile."""
     with postgres_copies.one() as url:
         yield url
 
 
 @pytest.fixture
 def patience_s(request: pytest.FixtureRequest) -> float:
-    """How long databases wait for a lock: long, since the machine may be busy; a moment in tests
-    marked `impatient`, in which somebody keeps it.
+    """The seconds that databases wait for a lock.
+
+    A long time, because the machine may be busy, and a moment in tests marked `impatient`, in which
+    a lock is held.
     """
     return 0.5 if request.node.get_closest_marker("impatient") else PATIENCE_S
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest) -> str:
-    """A migrated database of the test's own, once of each kind."""
+    """A migrated database that no other test uses, once of each kind."""
     name = "sqlite_url" if request.param == "sqlite" else "postgres_url"
     return str(request.getfixturevalue(name))
 

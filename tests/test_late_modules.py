@@ -1,4 +1,4 @@
-"""Processes collect a module when its turn comes, and its tests count as they do elsewhere."""
+"""Processes collect a module when its turn comes, and count its tests as usual."""
 
 import os
 import subprocess
@@ -63,7 +63,7 @@ def test_tests_of_late_modules_count(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text().split() == ["begin", "end"]
 
 
-def test_a_module_is_imported_by_one_process(tmp_path: Path) -> None:
+def test_module_is_imported_by_one_process(tmp_path: Path) -> None:
     run(tmp_path, "-n", "2", "--no-loadscope-reorder", "tests")
     assert len((tmp_path / "imported").read_text().split()) == 1
 
@@ -73,14 +73,14 @@ def test_single_tests_can_be_named(tmp_path: Path) -> None:
     assert "1 failed, 2 passed" in done.stdout
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     done = run(tmp_path, "-n", "1", "tests/a/test_first.py", "tests/a/test_frist.py")
     assert done.returncode == 4
     assert "There is no" in done.stderr
     assert "test_frist.py" in done.stderr
 
 
-def test_the_last_modules_are_quick() -> None:
+def test_last_modules_are_quick() -> None:
     names = [f"tests/{folder}/test_{n}.py" for folder in ("models", "workers") for n in range(40)]
     modules = [cast(LateModule, SimpleNamespace(nodeid=name)) for name in names]
     order = [module.nodeid for module in spread(modules)]

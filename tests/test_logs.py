@@ -1,4 +1,4 @@
-"""No secret gets into a log, whichever process writes it, and however deep in a line it stands."""
+"""No secret is written to a log, by any process and at any depth of a line."""
 
 import base64
 import io
@@ -24,8 +24,8 @@ from specd import _logs as logs
 SECRET = b"a secret of more than thirty-two bytes"
 
 
-def made() -> dict[str, str]:
-    """One of each, as the services make them."""
+def secrets_of_each_kind() -> dict[str, str]:
+    """Return one secret of each kind, as the services create them."""
     key = KeyMaker._derive(secrets.token_hex(16), SECRET)
     basic = base64.b64encode(f"hamlet@acme.example:{key}".encode()).decode()
     return {
@@ -53,10 +53,10 @@ def stream() -> Iterator[io.BytesIO]:
     root.handlers, root.level = handlers, level
 
 
-@pytest.mark.parametrize("kind", made())
-def test_every_secret_is_blotted_wherever_it_stands(kind: str, stream: io.BytesIO) -> None:
+@pytest.mark.parametrize("kind", secrets_of_each_kind())
+def test_every_secret_is_redacted_at_any_place(kind: str, stream: io.BytesIO) -> None:
     for _ in range(50):  # they are random
-        secret = made()[kind]
+        secret = secrets_of_each_kind()[kind]
         told = secret.rpartition(" ")[2]
         log = structlog.get_logger("x")
         log.warning(f"said {secret}", reason=f"GET /x/{secret}?key={secret}", deep={"a": [secret]})
@@ -71,13 +71,13 @@ def test_every_secret_is_blotted_wherever_it_stands(kind: str, stream: io.BytesI
 
 
 @pytest.mark.parametrize("start", ["0x", "0xAb", "-", "_", "--"])
-def test_a_token_may_begin_with_anything(start: str, stream: io.BytesIO) -> None:
+def test_token_may_begin_with_any_character(start: str, stream: io.BytesIO) -> None:
     secret = start + ("aB3_xyz-" * 6)[: 43 - len(start)]
     structlog.get_logger("x").warning(f"GET /x/{secret}?key={secret}")
     assert secret.encode() not in stream.getvalue()
 
 
-def test_what_is_no_secret_stays(stream: io.BytesIO) -> None:
+def test_other_texts_are_unchanged(stream: io.BytesIO) -> None:
     facts = {
         "id": "0123456789abcdef01234567",
         "key": "01ab23cd",
@@ -95,9 +95,9 @@ def test_what_is_no_secret_stays(stream: io.BytesIO) -> None:
     assert line == {"event": "what_happened", "level": "info", **facts}
 
 
-def test_servers_and_workers_set_the_log_up_alike() -> None:
-    """What the standard library logs goes through it too."""
-    key = made()["payment key"]
+def test_servers_and_workers_configure_logging_alike() -> None:
+    """Including the log of the standard library."""
+    key = secrets_of_each_kind()["payment key"]
     program = (
         "import logging; from specd import _logs as logs; from models.secret_shapes import SHAPES;"
         "logs.configure('info', secrets=SHAPES);"
@@ -111,7 +111,7 @@ def test_servers_and_workers_set_the_log_up_alike() -> None:
 @pytest.mark.parametrize(
     "module", ["specd/_applications.py", "specd/_cli/serve.py", "specd/_workers/registry.py"]
 )
-def test_every_process_that_runs_for_long_knows_all_shapes(module: str) -> None:
+def test_every_long_running_process_knows_all_patterns(module: str) -> None:
 
     source = (Path(logs.__file__).parents[1] / module).read_text()
     call = r"logs\.configure\(settings\.log_level, secrets=[\w.()]+\.secret_patterns\(\)\)"

@@ -1,4 +1,4 @@
-"""Mutants are small changes, drawn by a seed, and face the nearest tests first."""
+"""Mutants are small changes, sampled by a seed, and run the nearest tests first."""
 
 import subprocess
 import sys
@@ -48,11 +48,11 @@ def test_source_is_changed_in_one_place(source: str, changed: str) -> None:
         "def f(a):\n    assert a is not None\n",
     ],
 )
-def test_what_does_not_run_is_left_alone(source: str) -> None:
+def test_code_that_does_not_run_is_unchanged(source: str) -> None:
     assert not find_mutants("a.py", source.encode())
 
 
-def test_sample_is_drawn_by_its_seed_and_found_again(tmp_path: Path) -> None:
+def test_sample_depends_on_its_seed_and_is_found_again(tmp_path: Path) -> None:
     sample = draw(ROOT, 12, 51)
     assert sample == draw(ROOT, 12, 51) != draw(ROOT, 12, 52)
     assert all(is_python(mutant.apply((ROOT / mutant.file).read_bytes())) for mutant in sample)

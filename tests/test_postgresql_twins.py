@@ -1,4 +1,4 @@
-"""Which tests the daily run has on PostgreSQL."""
+"""Selection of the tests that the daily run executes on PostgreSQL."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ MODULE = f"{FOLDERS[0]}chat/test_things.py"
 
 @dataclass
 class Item:
-    """As much of a test as the choice reads."""
+    """The attributes of a test that the selection reads."""
 
     nodeid: str
     path: Path
@@ -52,7 +52,7 @@ class Run:
             next(call)
 
 
-def test_only_what_is_new_runs_on_postgresql() -> None:
+def test_only_new_statements_run_on_postgresql() -> None:
     run = Run()
     assert run.has_twin("test_first", ("SELECT a WHERE id = ?", (1,)))
     assert not run.has_twin("test_same", ("SELECT a WHERE id = ?", (2,)))
@@ -74,7 +74,7 @@ def test_marked_test_runs_on_postgresql() -> None:
     assert run.has_twin("test_marked", ("SELECT ?", (1,)), marks=("both_databases",))
 
 
-def test_each_module_begins_anew() -> None:
+def test_each_module_starts_without_history() -> None:
     run = Run()
     assert run.has_twin("test_first", ("SELECT ?", (1,)))
     other = MODULE.replace("things", "others")
@@ -93,7 +93,7 @@ def test_test_alone_runs_on_postgresql() -> None:
     run.play(f"{MODULE}::test_first[postgresql]", (), MODULE)
 
 
-def test_failing_statement_is_a_deed() -> None:
+def test_failing_statement_is_recorded() -> None:
     watch = Watch()
 
     def fail(connection: object, statement: str, parameters: object) -> None:
@@ -104,7 +104,7 @@ def test_failing_statement_is_a_deed() -> None:
     assert ("SELECT 1", "KeyError") in watch.deeds
 
 
-def test_requests_together_are_like_no_other() -> None:
+def test_simultaneous_requests_are_always_new() -> None:
     watch = Watch()
     request = cast(Any, object())
     watch.send([request])
@@ -124,5 +124,5 @@ def test_requests_together_are_like_no_other() -> None:
         ("m.py::test_postgresql", None),
     ],
 )
-def test_twin_differs_in_the_database_alone(nodeid: str, twin: str | None) -> None:
+def test_twin_differs_only_in_the_database(nodeid: str, twin: str | None) -> None:
     assert sqlite_twin(nodeid) == twin

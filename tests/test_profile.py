@@ -1,4 +1,4 @@
-"""`scripts/test --profile` prints where the time went."""
+"""`scripts/test --profile` prints where the time was spent."""
 
 import time
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.support.profile import Exclusive, Note, read_notes, tables
 
 
-def test_work_inside_other_work_is_taken_off_it() -> None:
+def test_nested_work_is_subtracted() -> None:
     work = Exclusive()
     began = time.perf_counter()
     with work.measure("outer"), work.measure("inner"):
@@ -16,7 +16,7 @@ def test_work_inside_other_work_is_taken_off_it() -> None:
     assert sum(work.seconds.values()) <= passed
 
 
-def test_tables_add_processes_and_tell_kinds_apart() -> None:
+def test_tables_add_processes_and_distinguish_kinds() -> None:
     parts = {"fixture database": 1.0, "fixture clock": 0.5, "sleeping": 2.0}
     note = Note(
         test="tests/a/test_b.py::test_c[x/y]", seconds=4.0, processor=1.0, parts=parts, rss=100,
@@ -32,7 +32,7 @@ def test_tables_add_processes_and_tell_kinds_apart() -> None:
     assert "| the test itself | 1.0 |" in printed
 
 
-def test_notes_without_an_outcome_are_read(tmp_path: Path) -> None:
+def test_records_without_an_outcome_are_read(tmp_path: Path) -> None:
     (tmp_path / "gw0.jsonl").write_text(
         '{"test": "tests/test_a.py::test_b", "seconds": 1, "processor": 1, "parts": {}, "rss": 9}\n'
     )

@@ -1,4 +1,4 @@
-"""Bytecode that is written before a run is the one that pytest reads."""
+"""pytest reads bytecode that was written before the run."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support import rewritten
 
 
-def test_pytest_reads_bytecode_that_is_there(tmp_path: Path) -> None:
+def test_pytest_reads_existing_bytecode(tmp_path: Path) -> None:
     source = tmp_path / "test_it.py"
     source.write_text("def test_it():\n    assert 1 + 1 == 3\n")
     rewritten.write(source)

@@ -1,7 +1,7 @@
-"""What happened can be told afterwards: who, with which key, from where, in which request.
+"""Security events record the actor, key, address and request.
 
-Derived from the documents and the tables of errors, so that a new operation is told of on the day
-it is written. `tests/handlers/chat/test_security_events.py` plays the changes of state.
+Derived from the documents and the tables of errors, so that a new operation is covered immediately.
+`tests/handlers/chat/test_security_events.py` tests the changes of state.
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping
@@ -29,7 +29,7 @@ Lines = list[MutableMapping[str, Any]]
 
 
 def guarded(document: Mapping[str, Any]) -> list[str]:
-    """The operations that want a credential."""
+    """Return the operations that require a credential."""
     return [
         operation["operationId"]
         for item in document["paths"].values()
@@ -65,7 +65,7 @@ def refusal(answer: httpx.Response, operation: str, service: str, **more: Any) -
 
 
 @pytest.mark.parametrize("operation", guarded(CHAT))
-def test_chat_tells_of_each_refused_key(
+def test_chat_records_each_rejected_key(
     operation: str, chat_app: ChatApp, cast: Cast, lines: Lines
 ) -> None:
     client = ChatClient(chat_app, cast.hamlet.host, replace(cast.hamlet, key="x" * 32))
@@ -77,7 +77,7 @@ def test_chat_tells_of_each_refused_key(
 
 
 @pytest.mark.parametrize("operation", guarded(PAYMENT))
-def test_payment_tells_of_each_refused_key(
+def test_payment_records_each_rejected_key(
     operation: str, payment_app: PaymentApp, client: ContractClient, lines: Lines
 ) -> None:
     key = "prk_test_0123abcd_" + "x" * 43
@@ -88,7 +88,7 @@ def test_payment_tells_of_each_refused_key(
     assert security(lines) == [told]
 
 
-def test_a_page_of_another_site_is_told_before_anybody_is_known(
+def test_request_from_another_site_is_recorded_before_authentication(
     chat_app: ChatApp, cast: Cast, lines: Lines
 ) -> None:
     client = ChatClient(chat_app, cast.hamlet.host, cast.hamlet)
@@ -99,8 +99,8 @@ def test_a_page_of_another_site_is_told_before_anybody_is_known(
     assert line == {**told, "operation": None}
 
 
-def test_each_refusal_of_a_credential_and_each_limit_has_a_name() -> None:
-    """By the tables of errors: whatever is answered 401 or 429."""
+def test_each_rejection_of_a_credential_and_each_limit_has_a_name() -> None:
+    """In the tables of errors: every error with status 401 or 429."""
     for service in project.services:
         table = find_errors(service)
         kinds = find_refusals((service.models, service.handlers))
@@ -116,7 +116,7 @@ def _named(kind: type[Exception], table: Mapping[type[Exception], Any]) -> Any:
 
 
 def _filled(document: Mapping[str, Any], operation: str) -> tuple[str, str]:
-    """The operation's method, and its path with something in each of its places."""
+    """Return the operation's method, and its path with a value for each parameter."""
     method, path = operations_of(document)[operation]
     while "{" in path:
         start, _, rest = path.partition("{")

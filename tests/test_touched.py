@@ -1,4 +1,4 @@
-"""Which tests `scripts/test --changed` takes for a change."""
+"""The tests that `scripts/test --changed` selects for a change."""
 
 import pytest
 
@@ -23,11 +23,11 @@ def graph() -> Graph:
         ("docs/speed.md", f"{OF_THE_SOURCE}test_docs.py"),
     ],
 )
-def test_what_a_test_needs_touches_it(graph: Graph, changed: str, test: str) -> None:
+def test_change_of_an_import_affects_the_test(graph: Graph, changed: str, test: str) -> None:
     assert test in touched([changed], graph)
 
 
-def test_what_nothing_else_imports_touches_its_own_test(graph: Graph) -> None:
+def test_change_without_other_importers_affects_its_own_test(graph: Graph) -> None:
     found = touched(["handlers/chat/users.py"], graph)
     assert [test for test in found if not test.startswith(OF_THE_SOURCE)] == [
         "tests/handlers/chat/test_users.py"

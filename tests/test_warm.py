@@ -1,4 +1,4 @@
-"""A program that starts warm is the program: the same answers, files, signals and parent."""
+"""A warm start does not change a program: output, files, signals and parent are the same."""
 
 import os
 import signal
@@ -34,7 +34,9 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("words", [("config", "check"), ("nothing",), ("chat", "--help")])
-def test_warm_program_answers_as_the_cold_one(env: dict[str, str], words: tuple[str, ...]) -> None:
+def test_warm_program_prints_the_same_as_a_cold_one(
+    env: dict[str, str], words: tuple[str, ...]
+) -> None:
     both: tuple[Callable[..., Any], ...] = (subprocess.run, warm.run)
     cold, started = (
         run([*SPECD, *words], env=env, cwd="/", capture_output=True, text=True) for run in both
@@ -55,7 +57,7 @@ sys.exit(3)
 @pytest.mark.parametrize(
     "words", [("where", "a"), ("specd._cli.main", "new", "json"), ("pytest", "--version")]
 )
-def test_warm_program_of_a_project_answers_as_the_cold_one(
+def test_warm_program_of_a_project_prints_the_same_as_a_cold_one(
     tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     shop = Stranger(tmp_path)
@@ -83,7 +85,7 @@ def test_program_of_an_installed_library_starts_cold(tmp_path: Path) -> None:
     assert not warm.can_start_library(words, shop.env, asked)
 
 
-def test_warm_program_has_what_it_was_started_with(env: dict[str, str], tmp_path: Path) -> None:
+def test_warm_program_has_its_environment_and_files(env: dict[str, str], tmp_path: Path) -> None:
     with warm.Popen(
         [*SPECD, "outside", "--relay-port", "0", "--vendor-port", "0"],
         env=env, cwd=tmp_path, umask=0o027, start_new_session=True, stdout=subprocess.PIPE,
@@ -135,7 +137,7 @@ def test_program_of_a_supervisor_is_its_warm_child_and_ends_with_it(env: dict[st
             time.sleep(0.01)
 
 
-def test_typed_words_reach_a_warm_program(env: dict[str, str]) -> None:
+def test_warm_program_reads_typed_words(env: dict[str, str]) -> None:
     assert warm.run([*SPECD, "migrate"], env=env, capture_output=True).returncode == 0
     made = warm.run(
         [*SPECD, "chat", "create-realm", "--name", "Acme", "--host", "acme.example",
@@ -157,7 +159,7 @@ def test_shell_script_runs_warm_programs(env: dict[str, str], tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("kind", ["AVIF", "JPEG", "PNG", "TIFF"])
-def test_warm_program_shrinks_pictures_as_the_cold_one(
+def test_warm_program_shrinks_images_like_a_cold_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     source = tmp_path / "source"
@@ -170,7 +172,7 @@ def test_warm_program_shrinks_pictures_as_the_cold_one(
     assert results[0] == results[1]
 
 
-def test_same_picture_is_made_small_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_same_image_is_shrunk_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shrunk, started = warm.Shrunk(), []
 
     def run(words: Any, **options: Any) -> Any:
@@ -192,7 +194,7 @@ def test_same_picture_is_made_small_once(tmp_path: Path, monkeypatch: pytest.Mon
     assert made[0] == made[2] != made[1]
 
 
-def test_warm_program_refuses_what_is_not_a_picture(tmp_path: Path) -> None:
+def test_warm_program_rejects_an_invalid_image(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.write_bytes(picture("PNG", 40, 30)[:40])
     with pytest.raises(NotAPicture, match="exit status 1"):
