@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.architecture.imports import ROOT, SHIPPED
 
-BESIDE = ("setup.cfg", "pyproject.toml", "README.md", "docs", "scripts")
+ADDED = ("setup.cfg", "pyproject.toml", "README.md", "docs", "scripts")
 """Files that tests of the source read, in addition to the shipped ones."""
 
 
@@ -47,7 +47,7 @@ class CopiedTree:
     def __init__(self, folder: Path, *others: str) -> None:
         self.path = folder / "tree"
         self.path.mkdir()
-        for name in (*SHIPPED, *BESIDE, *others):
+        for name in (*SHIPPED, *ADDED, *others):
             source, target = ROOT / name, self.path / name
             target.parent.mkdir(parents=True, exist_ok=True)
             copy(source, target)

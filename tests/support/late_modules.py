@@ -89,7 +89,7 @@ class Late:
         return True
 
 
-class Begun(set[Any]):
+class ReportedModules(set[Any]):
     """The modules of reported tests, because xdist compares their number with that of modules."""
 
     def add(self, node: object) -> None:
@@ -128,4 +128,4 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     is_controller = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
     if terminal and is_controller and not any("::" in argument for argument in config.args):
-        terminal._progress_nodeids_reported = Begun()
+        terminal._progress_nodeids_reported = ReportedModules()

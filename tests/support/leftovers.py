@@ -65,7 +65,7 @@ def is_left(one: Running) -> bool:
     return isinstance(one, threading.Thread) or not (is_helper(one) or has_ended(one))
 
 
-def told(one: Running) -> str:
+def describe(one: Running) -> str:
     if isinstance(one, threading.Thread):
         return f"thread {one.name}"
     try:
@@ -105,6 +105,6 @@ def no_leftovers() -> Iterator[None]:
             break
         if time.monotonic() > deadline:
             _kept.update(left)  # only one test fails for it
-            pytest.fail("left behind: " + "; ".join(sorted(told(one) for one in left)))
+            pytest.fail("left behind: " + "; ".join(sorted(describe(one) for one in left)))
         time.sleep(0.01)
     _before = now

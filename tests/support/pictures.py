@@ -26,17 +26,17 @@ def picture(kind: str, width: int = 1, height: int = 1, *, frames: int = 1) -> b
 
 def endless_jpeg(scans: int, size: int = 5600) -> bytes:
     """Return a progressive JPEG whose last scan is repeated `scans` times."""
-    whole = _progressive("JPEG", size)
-    last = whole.rindex(b"\xff\xda")
-    return whole[:last] + whole[last:-2] * scans + whole[-2:]
+    image = _progressive("JPEG", size)
+    last = image.rindex(b"\xff\xda")
+    return image[:last] + image[last:-2] * scans + image[-2:]
 
 
 def endless_mpo(scans: int, size: int = 5600) -> bytes:
     """Return an MPO whose first JPEG is an endless one."""
-    whole = _progressive("MPO", size)
-    end = whole.index(b"\xff\xd9\xff\xd8")
-    last = whole.rindex(b"\xff\xda", 0, end)
-    return whole[:last] + whole[last:end] * scans + whole[end:]
+    image = _progressive("MPO", size)
+    end = image.index(b"\xff\xd9\xff\xd8")
+    last = image.rindex(b"\xff\xda", 0, end)
+    return image[:last] + image[last:end] * scans + image[end:]
 
 
 def endless_tiff(scans: int, size: int = 5600) -> bytes:

@@ -19,11 +19,11 @@ from tests.support.app import Swap
 LONGEST_NOTICE = 4000
 
 
-class _Here(threading.local):
+class _ThreadState(threading.local):
     is_in_unit = False
 
 
-_here = _Here()
+_here = _ThreadState()
 
 
 class WatchedDatabase(Swap):

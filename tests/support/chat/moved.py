@@ -29,8 +29,8 @@ class Everything:
 
 
 def _fill(stage: Stage) -> Everything:
-    nobody = ChatClient(stage.app, "acme.example")
-    return make_everything(nobody, stage.cast, now=int(stage.clock.now().timestamp()))
+    client = ChatClient(stage.app, "acme.example")
+    return make_everything(client, stage.cast, now=int(stage.clock.now().timestamp()))
 
 
 WITH_EVERYTHING = Preparation("everything", _fill)
@@ -50,12 +50,12 @@ def make_everything(nobody: ChatClient, cast: Cast, *, now: int) -> Everything:
         more = {} if kind == "direct" else {"topic": topic}
         return int(done(who.post("/messages", type=kind, to=to, content=text, **more))["id"])
 
-    everybody = [cast.hamlet.id, cast.othello.id, cast.cordelia.id]
+    all_people = [cast.hamlet.id, cast.othello.id, cast.cordelia.id]
     for name, more in (("Elsinore", {}), ("Secrets", {"invite_only": True})):
         subscribed = [{"name": name, "description": "Of **stone**"}]
         done(
             owner.post(
-                "/users/me/subscriptions", subscriptions=subscribed, principals=everybody, **more
+                "/users/me/subscriptions", subscriptions=subscribed, principals=all_people, **more
             )
         )
     channels = {each["name"]: each["stream_id"] for each in done(owner.get("/streams"))["streams"]}

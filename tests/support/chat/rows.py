@@ -42,9 +42,9 @@ def audited(
     database: Database, kind: str
 ) -> list[tuple[int | None, int | None, Mapping[str, Any]]]:
     """Return (actor id, user id, facts) of each audit row of a kind, oldest first."""
-    mine = select(AuditLog.__table__).where(AuditLog.kind == kind).order_by(AuditLog.id)
+    entries = select(AuditLog.__table__).where(AuditLog.kind == kind).order_by(AuditLog.id)
     with database.reading() as reader:
-        rows = reader.execute(mine).all()
+        rows = reader.execute(entries).all()
     return [(row.actor_id, row.user_id, orjson.loads(row.facts)) for row in rows]
 
 

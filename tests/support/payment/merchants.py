@@ -48,7 +48,9 @@ class Merchant:
 
     def owed(self, order: str) -> int:
         """Return the atoms that belong to the shopper, because they paid for no goods."""
-        held = sum(self.held(each) for each, its in self.order_of.items() if its == order)
+        held = sum(
+            self.held(each) for each, order_name in self.order_of.items() if order_name == order
+        )
         return max(0, held - self.due[order] * self.fulfilled[order])
 
 
