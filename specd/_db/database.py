@@ -1,5 +1,9 @@
 """Units of work: connections, transactions and their single retry. Only this module commits.
 
+A unit is tried again only after it has lost a race, because its work may have done something
+outside of the database. A connection that died in the pool is found by the BEGIN, before the work
+uses it, so only the BEGIN is sent again, on a new connection.
+
 SQLite uses WAL with synchronous=FULL, and one writer per process, which begins with IMMEDIATE.
 PostgreSQL uses READ COMMITTED with explicit row locks, and time limits on statements, locks and
 idle transactions.
@@ -31,6 +35,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from specd._db import sockets, sqlite
 from specd._db.availability import Availability
+from specd._db.driver import run_plain
 from specd._db.errors import DatabaseUnavailable
 from specd._db.heartbeat import Heartbeat
 from specd._db.notifier import Notifier
@@ -108,7 +113,8 @@ class Database:
             "writing": self.write_threads,
         }
         self._rewrites_tables = rewrites_tables
-        self._begin_reading = self._begin_writing = ""
+        self._begin_reading = ""
+        self._begin_writing = "BEGIN IMMEDIATE" if self.dialect == "sqlite" else "BEGIN"
         if self.is_pooled:
             self._begin_reading = self._beginning("READ ONLY", read_timeout_s)
             self._begin_writing = self._beginning("READ WRITE", STATEMENT_TIMEOUT_S)
@@ -164,9 +170,11 @@ class Database:
         """Run `work` as one transaction. It is committed when `work` returns, and rolled back if it
         raises.
 
-        `work` must be safe to run again: after a lost uniqueness race, a serialization failure, a
-        deadlock or a dead connection it is tried exactly once more. Raise `DatabaseUnavailable` if
-        a connection, a lock or the result of a statement is not available in time.
+        `work` must be safe to run again: after a lost uniqueness race, a serialization failure or a
+        deadlock it is tried exactly once more. It is not tried again after a lost connection. A
+        dead connection of the pool is replaced before `work` can use it. Raise
+        `DatabaseUnavailable` if a connection, a lock or the result of a statement is not available
+        in time.
         """
         return self.run_unit(lambda unit: work(unit.session))
 
@@ -322,7 +330,7 @@ class Database:
         """Yield a connection from the pool of an engine. Raise `DatabaseUnavailable` for an outage.
 
         `read_s` is the time limit of reads, or None for a unit of work, in which a read-only
-        database is an outage instead of an error of the caller. `begin` is executed first.
+        database is an outage instead of an error of the caller. `begin` begins a transaction.
         """
         availability, writes = self.availability, read_s is None
         ended = availability.ended
@@ -338,7 +346,7 @@ class Database:
                 if read_s is not None and self.dialect == "sqlite":
                     sqlite.limit_reading(connection, read_s)
                 if begin:
-                    connection.exec_driver_sql(begin)
+                    _begin(connection, begin)
                 try:
                     yield connection
                 except DBAPIError as error:
@@ -371,16 +379,13 @@ class Database:
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
         """Yield a connection with a transaction, which is rolled back unless it was committed."""
-        with self._connected(self._engine("writing"), None) as connection:
-            transaction = connection.begin()
+        begun = self._connected(self._engine("writing"), None, self._begin_writing)
+        with begun as connection:
+            transaction = connection.get_transaction()
+            assert transaction is not None
             info = connection.info  # of the pool's record, which outlives a dead connection
+            info[_HAS_BEGUN] = True
             try:
-                with _conflicts_tried_again():
-                    if self.dialect == "sqlite":
-                        sqlite.begin_writing(connection)
-                    elif self.is_pooled:
-                        connection.exec_driver_sql(self._begin_writing)
-                info[_HAS_BEGUN] = True
                 yield connection
             finally:
                 info.pop(_HAS_BEGUN, None)
@@ -457,8 +462,11 @@ class Database:
 
     def _create_engine(self, use: str) -> Engine:
         read_only = use != "writing"
-        begins_by_itself = read_only or self.is_pooled
-        options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT"} if begins_by_itself else {}
+        options: dict[str, Any] = {}
+        if read_only or self.dialect == "postgresql":
+            # The driver begins no transaction. With psycopg's own BEGIN, which it sends with the
+            # first statement, a dead connection would be found too late to replace it.
+            options["isolation_level"] = "AUTOCOMMIT"
         if self.dialect == "sqlite":
             arguments: dict[str, Any] = {
                 "check_same_thread": False,
@@ -509,8 +517,29 @@ def _conflicts_tried_again() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        if is_conflict(error) or error.connection_invalidated:
+        if is_conflict(error):
             raise _TryAgain(error) from error
+        raise
+
+
+def _begin(connection: Connection, sql: str) -> None:
+    """Begin a transaction with a statement. If the connection from the pool is dead, begin it on a
+    new connection.
+    """
+    try:
+        _begin_once(connection, sql)
+    except DBAPIError as error:
+        if not error.connection_invalidated:
+            raise
+        _begin_once(connection, sql)
+
+
+def _begin_once(connection: Connection, sql: str) -> None:
+    transaction = connection.begin()
+    try:
+        run_plain(connection, sql)
+    except BaseException:
+        transaction.close()
         raise
 
 

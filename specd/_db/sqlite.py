@@ -7,7 +7,6 @@ from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from specd._db.driver import run_plain
 from specd._db.outages import SQLITE_BUSY
 
 STEPS_PER_LOOK = 100_000
@@ -28,7 +27,11 @@ def prepare_reader(engine: Engine) -> None:
 
 
 def prepare_writer(engine: Engine, *, lock_timeout_s: float, rewrites_tables: bool) -> None:
-    """Configure the connections of an engine for units of work, which begin with `begin_writing`.
+    """Configure the connections of an engine for units of work, which begin with BEGIN IMMEDIATE.
+
+    After a deferred BEGIN, a transaction that reads and then writes fails immediately with
+    "database is locked" if another writer committed in between. IMMEDIATE waits for its turn, up to
+    the busy timeout.
 
     SQLite keeps the previous content of pages, in case a statement fails. Beyond 64 KiB it creates
     and deletes a file for each statement, unless temporary storage is in memory. With
@@ -88,13 +91,3 @@ def limit_reading(connection: Connection, seconds: float) -> None:
     """Interrupt the reads of a connection of `prepare_reader` after `seconds`."""
     deadline: _Deadline = connection.info[_DEADLINE]
     deadline.ends_at = time.monotonic() + seconds
-
-
-def begin_writing(connection: Connection) -> None:
-    """Begin a unit of work as the only writer.
-
-    After a deferred BEGIN, a transaction that reads and then writes fails immediately with
-    "database is locked" if another writer committed in between. IMMEDIATE waits for its turn, up to
-    the busy timeout.
-    """
-    run_plain(connection, "BEGIN IMMEDIATE")

@@ -4,7 +4,8 @@ they die.
 
 import threading
 import time
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
+from datetime import datetime
 from typing import Any
 
 import psycopg
@@ -12,9 +13,12 @@ import pytest
 from sqlalchemy import Connection, make_url, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
+from structlog.testing import capture_logs
 
 from specd._cli.diagnosis import connections_of
+from specd._db import database as database_module
 from specd._db.sockets import connect
+from specd._db.units import Unit
 from specd.db import Database
 from specd.errors import DatabaseUnavailable
 from tests.specd.db.lending import Loan
@@ -225,7 +229,7 @@ def test_a_unit_that_failed_leaves_nothing_to_the_next(database: Database, state
     def ask(session: Session) -> int:
         driver = driver_of_unit(session)
         if database.dialect == "postgresql":
-            assert driver.info.transaction_status.name == "IDLE"  # type: ignore[attr-defined]
+            assert driver.info.transaction_status.name == "INTRANS"  # type: ignore[attr-defined]
         return int(session.execute(count).scalar_one())
 
     def fail(session: Session) -> None:
@@ -242,22 +246,115 @@ def test_a_unit_that_failed_leaves_nothing_to_the_next(database: Database, state
         database.run(lambda session: session.execute(text("DROP TABLE follower")))
 
 
-def test_units_throw_all_away_with_one_that_died(postgres_url: str) -> None:
-    asked = text("SELECT pg_backend_pid()")
+def end(url: str, *pids: int) -> None:
+    """End connections, as a restart would."""
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as killer:
+        for each in pids:
+            killer.execute("SELECT pg_terminate_backend(%s)", (each,))
 
-    def pid(session: Session) -> int:
-        return int(session.execute(asked).scalar_one())
 
-    with closing(Database(postgres_url, pool_size=3)) as database:
-        pids = database.run(
-            lambda s: [pid(s), *database.run(lambda t: [pid(t), database.run(pid)])]
-        )
-        assert len(set(pids)) == 3
-        plain = postgres_url.replace("+psycopg", "")
-        with psycopg.connect(plain, autocommit=True) as killer:
-            for each in pids:
-                killer.execute("SELECT pg_terminate_backend(%s)", (each,))
-        assert database.run(pid) not in pids
+def pid(session: Session) -> int:
+    return int(session.execute(text("SELECT pg_backend_pid()")).scalar_one())
+
+
+@pytest.fixture(params=["direct", "pooled"])
+def pooled_url(postgres_url: str, request: pytest.FixtureRequest) -> str:
+    """The URL of a database, also with the parameter for a pooler."""
+    if request.param == "direct":
+        return postgres_url
+    url = make_url(postgres_url).update_query_dict({"pooling": "transaction"})
+    return url.render_as_string(hide_password=False)
+
+
+class TestDeadConnection:
+    """A connection that died between two units is replaced, and no work runs again."""
+
+    def test_all_dead_connections_are_replaced(self, postgres_url: str, pooled_url: str) -> None:
+        with closing(Database(pooled_url, pool_size=3)) as database:
+            pids = database.run(
+                lambda s: [pid(s), *database.run(lambda t: [pid(t), database.run(pid)])]
+            )
+            assert len(set(pids)) == 3
+            end(postgres_url, *pids)
+            assert database.run(pid) not in pids
+
+    def test_work_runs_once(self, postgres_url: str, pooled_url: str) -> None:
+        runs: list[int] = []
+
+        def work(unit: Unit) -> int:
+            runs.append(len(runs))  # done before the unit needs its connection
+            return pid(unit.session)
+
+        with closing(Database(pooled_url, pool_size=1)) as database, capture_logs() as lines:
+            first = database.run_unit(work)
+            end(postgres_url, first)
+            assert database.run_unit(work) != first
+        assert runs == [0, 1]
+        assert [line for line in lines if line["log_level"] != "debug"] == []
+
+    def test_transaction_of_a_new_connection_is_complete(
+        self, postgres_url: str, pooled_url: str, now: datetime
+    ) -> None:
+        """The limits of the transaction are set, and its rows are committed or rolled back."""
+
+        def work(session: Session, name: str) -> object:
+            session.add(Loan(name=name, holder="test", expires_at=now))
+            if name == "lost":
+                session.flush()
+                raise LookupError
+            return session.execute(text("SHOW idle_in_transaction_session_timeout")).scalar()
+
+        with closing(Database(pooled_url, pool_size=1)) as database:
+            for name in ("lost", "kept"):
+                end(postgres_url, database.run(pid))
+                with pytest.raises(LookupError) if name == "lost" else nullcontext():
+                    assert database.run(lambda s, name=name: work(s, name)) == "5s"  # type: ignore[misc]
+            with database.reading() as connection:
+                assert connection.execute(select(Loan.name)).scalars().all() == ["kept"]
+
+    def test_snapshot_is_read_on_a_new_connection(self, postgres_url: str, pooled_url: str) -> None:
+        with closing(Database(pooled_url, pool_size=1)) as database:
+            for _ in range(2):
+                with database.snapshot() as connection:
+                    shown = connection.execute(text("SHOW transaction_isolation")).scalar()
+                    assert shown == "repeatable read"
+                    number = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+                end(postgres_url, number)
+
+    def test_connection_that_dies_in_the_unit_is_an_outage(
+        self, postgres_url: str, pooled_url: str
+    ) -> None:
+        runs = []
+
+        def work(session: Session) -> None:
+            runs.append(pid(session))
+            end(postgres_url, runs[-1])
+            pid(session)
+
+        with closing(Database(pooled_url, pool_size=1)) as database:
+            with pytest.raises(DatabaseUnavailable):
+                database.run(work)
+            assert len(runs) == 1
+            assert database.run(pid) not in runs
+
+    def test_second_dead_connection_is_an_outage(
+        self, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The database is probably restarting."""
+        begun = []
+        with closing(Database(postgres_url, pool_size=1)) as database:
+            database.run(pid)
+            begin_once = database_module._begin_once
+
+            def end_first(connection: Connection, sql: str) -> None:
+                begun.append(sql)
+                end(postgres_url, driver_of(connection).info.backend_pid)  # type: ignore[attr-defined]
+                begin_once(connection, sql)
+
+            monkeypatch.setattr(database_module, "_begin_once", end_first)
+            with pytest.raises(DatabaseUnavailable):
+                database.run(pid)
+        assert begun == ["BEGIN", "BEGIN"]
 
 
 def test_a_password_may_have_any_character(postgres_url: str) -> None:
