@@ -23,6 +23,8 @@ _TIMES = ("exp", "nbf", "iat")
 _UNCHECKED = dict.fromkeys(("verify_exp", "verify_nbf", "verify_iat"), False)
 """PyJWT compares times with the clock of the machine. `_check_times` uses the request's time."""
 _MAX_TIME = 2**53
+_UNREADABLE = (ValueError, TypeError, RecursionError)
+"""The errors of decoders for texts that are not tokens, in addition to those of PyJWT."""
 
 
 class InvalidToken(ValueError):
@@ -78,23 +80,24 @@ class Tokens:
         `exp`, and the audience and issuer of the service are added. `sub` must be text.
 
         Raise `SettingsError` without a private key, and `ValueError` for claims that `verify` would
-        not accept.
+        not accept. A token with `nbf` is accepted from that time on.
         """
         if self._signing_key is None:
             raise SettingsError("Signing tokens requires a private key.")
-        if not isinstance(claims.get("sub", ""), str):
-            raise ValueError("the claim `sub` must be text")
-        if lifetime_s <= 0:
-            raise ValueError("the lifetime of a token must be positive")
+        if not 0 < lifetime_s < _MAX_TIME:
+            raise ValueError("the lifetime of a token must be a positive number of seconds")
         at = int(now.timestamp())
         its = {"iss": self._issuer, "aud": self._audience}
         own = {name: value for name, value in its.items() if value is not None}
         whole = {**claims, **own, "iat": at, "exp": math.ceil(at + lifetime_s)}
-        if missing := set(self._required) - whole.keys():
-            raise ValueError(f"the claims lack {', '.join(sorted(missing))}")
-        token = self._jwt.encode(whole, self._signing_key, algorithm=self._algorithms[0])
-        if len(token) > self._max_bytes:
-            raise ValueError(f"the token is longer than {self._max_bytes} bytes")
+        try:
+            token = self._jwt.encode(whole, self._signing_key, algorithm=self._algorithms[0])
+            if len(token) > self._max_bytes:
+                raise InvalidToken(f"the token is longer than {self._max_bytes} bytes")
+            read = self._decode(token)
+            self._check_times(read, max(now.timestamp(), _check_time("nbf", read.get("nbf", at))))
+        except (self._jwt.PyJWTError, *_UNREADABLE) as error:
+            raise ValueError(f"no token can have these claims: {error}") from error
         return token
 
     def verify(self, token: str, *, now: datetime) -> dict[str, Any]:
@@ -116,7 +119,7 @@ class Tokens:
             claims = self._decode(token)
             self._check_times(claims, now.timestamp())
         # Tokens are untrusted text: if the decoder raises any of these, the token is not valid.
-        except (self._jwt.PyJWTError, ValueError, TypeError, RecursionError):
+        except (self._jwt.PyJWTError, *_UNREADABLE):
             return None
         return claims
 
@@ -135,25 +138,25 @@ class Tokens:
                 )
             except self._jwt.InvalidSignatureError:
                 continue
-        raise InvalidToken("signature")
+        raise InvalidToken("no key of the service has signed it")
 
     def _check_times(self, claims: Mapping[str, Any], now: float) -> None:
         """Require that `exp` is in the future and `nbf` in the past (RFC 7519, section 4.1)."""
-        times = {name: _check_time(claims[name]) for name in _TIMES if name in claims}
+        times = {name: _check_time(name, claims[name]) for name in _TIMES if name in claims}
         if times.get("exp", math.inf) <= now - self._leeway_s:
-            raise InvalidToken("exp")
+            raise InvalidToken("it has expired")
         if times.get("nbf", -math.inf) > now + self._leeway_s:
-            raise InvalidToken("nbf")
+            raise InvalidToken("it is not valid yet")
 
 
-def _check_time(value: object) -> float:
-    """Return a NumericDate. Raise `InvalidToken` for any other value, including NaN and
-    infinity.
+def _check_time(name: str, value: object) -> float:
+    """Return the NumericDate of a claim. Raise `InvalidToken` for any other value, including NaN
+    and infinity.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InvalidToken("a time is not a number")
+        raise InvalidToken(f"{name} is not a number")
     if not -_MAX_TIME < value < _MAX_TIME:
-        raise InvalidToken("a time is out of range")
+        raise InvalidToken(f"{name} is out of range")
     return value
 
 

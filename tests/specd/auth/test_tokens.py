@@ -46,6 +46,10 @@ def seconds(offset: float) -> float:
     return (NOW + timedelta(seconds=offset)).timestamp()
 
 
+INF, NAN = float("inf"), float("nan")
+NESTED: list[Any] = []
+for _ in range(100_000):
+    NESTED = [NESTED]
 GOOD = {"sub": "ada", "exp": seconds(60)}
 
 
@@ -93,18 +97,46 @@ class TestSign:
     @pytest.mark.parametrize(
         ("claims", "lifetime_s", "problem"),
         [
-            ({"sub": 7}, 60, "`sub` must be text"),
-            ({}, 60, "the claims lack sub"),
-            ({"sub": "ada"}, 0, "must be positive"),
+            ({"sub": 7}, 60, "Subject must be a string"),
+            ({"sub": None}, 60, 'missing the "sub" claim'),
+            ({}, 60, 'missing the "sub" claim'),
+            *(({"sub": "ada"}, value, "positive number") for value in (0, -1, 1e17, INF, NAN)),
+            ({"sub": "ada"}, 2**53 - 1, "exp is out of range"),
             ({"sub": "x" * 8192}, 60, "longer than 8192 bytes"),
+            *(({"sub": "ada", "aud": value}, 60, "audience") for value in ("shop", ["shop"], 7)),
+            ({"sub": "ada", "iss": 7}, 60, "Issuer"),
+            ({"sub": "ada", "jti": 7}, 60, "JWT ID must be a string"),
+            *(({"sub": "ada", "nbf": value}, 60, "nbf is not a number") for value in ("0", None)),
+            *(({"sub": "ada", "nbf": value}, 60, "nbf is out of range") for value in (2**53, NAN)),
+            ({"sub": "ada", "nbf": seconds(60)}, 60, "it has expired"),
+            ({"sub": "ada", "roles": {"admin"}}, 60, "not JSON serializable"),
+            ({"sub": "ada", "roles": b"admin"}, 60, "not JSON serializable"),
+            ({"sub": "ada", b"roles": 1}, 60, "keys must be str"),
+            ({"sub": "ada", "roles": NESTED}, 60, "no token can have these claims"),
         ],
     )
     def test_refuses_what_does_not_verify(
-        self, claims: dict[str, Any], lifetime_s: float, problem: str
+        self, claims: dict[Any, Any], lifetime_s: float, problem: str
     ) -> None:
         tokens = Tokens(SECRET, required=("exp", "sub"))
+        assert tokens.sign({"sub": "ada"}, lifetime_s=60, now=NOW)
         with pytest.raises(ValueError, match=problem):
             tokens.sign(claims, lifetime_s=lifetime_s, now=NOW)
+
+    @pytest.mark.parametrize("claim", ["audience", "issuer"])
+    def test_refuses_an_empty_name_of_the_service(self, claim: str) -> None:
+        tokens: Tokens = Tokens(SECRET, **{claim: ""})  # type: ignore[arg-type]
+        if claim == "issuer":
+            assert tokens.read(tokens.sign({}, lifetime_s=60, now=NOW), now=NOW)
+            return
+        with pytest.raises(ValueError, match='missing the "aud" claim'):
+            tokens.sign({}, lifetime_s=60, now=NOW)
+
+    def test_token_is_valid_from_its_nbf_on(self) -> None:
+        token = HS.sign({"nbf": seconds(30)}, lifetime_s=60, now=NOW)
+        valid = [after for after in (0, 29, 30, 59, 60)
+                 if HS.read(token, now=NOW + timedelta(seconds=after))]  # fmt: skip
+        assert valid == [30, 59]
 
     def test_requires_a_private_key(self) -> None:
         with pytest.raises(SettingsError, match="private key"):
