@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from specd._engine.document.marks import Marks
 from specd._engine.document.schemas import Schemas
 from specd._engine.mocking.values import Values
 
@@ -88,3 +89,42 @@ def test_property_that_one_branch_alone_marks_is_needed() -> None:
     assert not check({"name": "n"}, "")
     assert not check({"name": "n", "id": 7}, "")
     assert check({"id": 8, "name": "n"}, "")
+
+
+DEPTH = 60
+
+
+@pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+@pytest.mark.parametrize("is_behind", [True, False])
+def test_schemas_that_repeat_another_are_read_once(
+    version: str, keyword: str, is_behind: bool
+) -> None:
+    """Each of `DEPTH` levels has the next one twice, so it has 2**60 paths."""
+    shared: dict[str, Any] = {"Level0": {**MARKED, **NEEDS}}
+    for level in range(1, DEPTH):
+        inner = _ref(f"Level{level - 1}") if is_behind else shared[f"Level{level - 1}"]
+        shared[f"Level{level}"] = {keyword: [inner, inner]}
+    marks = Marks(_document(version, shared), "readOnly", is_3_0=version < "3.1")
+    top = shared[f"Level{DEPTH - 1}"]
+    assert marks.hidden(top) == {"id"}
+    assert marks.hidden({**top, "properties": {"other": MARK}}) == {"id", "other"}
+    assert marks.are_needed(top, frozenset(("id",)))
+    assert not marks.are_needed(top, frozenset(("unknown",)))
+    assert not marks.is_marked(top)
+    shared["Level0"]["readOnly"] = True
+    assert marks.is_marked(top) is (keyword == "allOf")
+
+
+def test_circles_of_schemas_end() -> None:
+    shared = {
+        "A": {"allOf": [_ref("B"), _ref("A")], "properties": {"a": MARK}},
+        "B": {"anyOf": [_ref("A"), _ref("C")], "properties": {"b": MARK}},
+        "C": {"oneOf": [_ref("C"), _ref("B")], "properties": {"c": MARK}},
+        "D": {"anyOf": [_ref("D")]},
+    }
+    for order in (("A", "B", "C", "D"), ("D", "C", "B", "A")):
+        marks = Marks(_document("3.1.0", shared), "readOnly", is_3_0=False)
+        found = {name: marks.hidden(shared[name]) for name in order}
+        assert found == {"A": {"a", "b"}, "B": {"b"}, "C": {"c"}, "D": frozenset()}
+        assert not marks.are_needed(shared["A"], frozenset("a"))
