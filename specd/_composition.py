@@ -129,7 +129,7 @@ def service_from_settings(
         documents=documents,
         handlers=entry.handlers,
         snake_case=entry.snake_case,
-        optional_security=entry.optional_security,
+        optional_security=_served_names(entry, documents),
         database=database,
         settings=settings,
         clock=clock or Clock(),
@@ -148,6 +148,20 @@ def find_documents(service: Service) -> Iterator[Document]:
     """Yield all documents of a service, including the optional ones. The first has its name."""
     root = current().root
     return (published(name, root / file) for name, file in service.files.items())
+
+
+def _served_names(service: Service, served: Collection[Document]) -> tuple[str, ...]:
+    """Return the operations of `optional_security`, without those of optional documents that are
+    not served.
+    """
+    others = [
+        str(operation["operationId"])
+        for document in (find_documents(service) if service.optional_security else ())
+        if document not in served
+        for item in unite(service.name, [document])["paths"].values()
+        for operation in item.values()
+    ]
+    return tuple(name for name in service.optional_security if name not in others)
 
 
 def find_errors(service: Service) -> ErrorTable:

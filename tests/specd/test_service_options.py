@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from textwrap import dedent
 
 import httpx
 import pytest
@@ -12,8 +13,14 @@ from structlog.testing import capture_logs
 
 from specd import _logs as logs
 from specd._applications import build
+from specd._cli.check import _check_handlers
 from specd._cli.routes import routes
+from specd._composition import service_from_settings
+from specd._engine.openapi.mistakes import Mistakes
+from specd._engine.serving.app import build_app
 from specd._pages.security import POLICY, policy_with
+from specd._project import Project
+from specd._settings import load_settings
 from specd.errors import SettingsError
 from tests.specd.sample import Sample, Transport
 
@@ -237,6 +244,65 @@ def test_optional_security_shows_who_calls(sample: Sample, monkeypatch: pytest.M
         for headers, name in (({}, None), ({"X-Key": "Ada"}, "Ada")):
             assert calls.get("/things/v1/things", headers=headers).json() == {"name": name}
         assert calls.get("/things/v1/things", headers={"X-Key": "Eve"}).status_code == 401
+
+
+class TestOptionalSecurityOfOptionalDocument:
+    """`specd check` and the start accept the same names, whether the document is served or not."""
+
+    EXTRA = """
+        openapi: 3.1.0
+        info: {title: More, version: 1.0.0}
+        servers: [{url: /things/v1}]
+        paths:
+          /extras:
+            get: {responses: {"200": {description: All extras.}}}
+        """
+    SCHEMES = SECURED[SECURED.index("    components:") :].replace("things.auth", "{name}.auth")
+
+    def project(self, sample: Sample, *names: str, main: str, extra: str) -> Project:
+        sample.write("{name}/openapi.yaml", main)
+        sample.write("{name}/extra.yaml", extra)
+        sample.write("{name}/auth.py", "def check_key(key):\n    return key\n")
+        functions = ("list_things", "get_extras")
+        handlers = [f"def {function}(ctx):\n    return {{}}\n" for function in functions]
+        sample.write("{name}/handlers.py", "\n\n".join(handlers))
+        documents = '("{name}/openapi.yaml", "{name}/extra.yaml")'
+        service = f'Service("{{name}}", {documents}, ("extra",), optional_security={names!r})'
+        sample.write("wsgi.py", WSGI.replace("{project}", service))
+        return sample.project()
+
+    def problems(self, project: Project) -> list[str]:
+        """Return the mistakes that `specd check` reports, then those of both starts."""
+        settings = load_settings()
+        found = [str(each.message) for each in _check_handlers()]
+        for chosen in ([], ["extra"]):
+            try:
+                build_app([service_from_settings(settings, project.names[0], chosen=chosen)])
+            except Mistakes as error:
+                found += [each.message for each in error.found]
+        return found
+
+    def test_is_accepted_without_the_document(self, sample: Sample) -> None:
+        main = SECURED.replace("things.auth", "{name}.auth")
+        extra = dedent(self.EXTRA) + dedent(self.SCHEMES)
+        project = self.project(sample, "list_things", "get_extras", main=main, extra=extra)
+        assert self.problems(project) == []
+
+    def test_unknown_name_is_refused_everywhere(self, sample: Sample) -> None:
+        main = SECURED.replace("things.auth", "{name}.auth")
+        extra = dedent(self.EXTRA) + dedent(self.SCHEMES)
+        project = self.project(sample, "list_extras", main=main, extra=extra)
+        found = self.problems(project)
+        assert len(found) == 3
+        assert all("no operation has this name" in each for each in found)
+
+    def test_schemes_of_another_document_do_not_count(self, sample: Sample) -> None:
+        main = SECURED[: SECURED.index("    components:")]
+        extra = dedent(self.EXTRA) + dedent(self.SCHEMES)
+        project = self.project(sample, "list_things", main=main, extra=extra)
+        found = self.problems(project)
+        assert len(found) == 3
+        assert all("the document has no security schemes" in each for each in found)
 
 
 STARTED = """

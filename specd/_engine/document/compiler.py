@@ -328,14 +328,19 @@ class CompiledAPI(OperationsOfDocument[Operation]):
             for path, item in self.document["paths"].items()
             for method, operation in item.items()
         }
-        has_schemes = bool(self.document.get("components", {}).get("securitySchemes"))
+        has_schemes = {
+            path
+            for document in self.service.documents
+            if document.content.get("components", {}).get("securitySchemes")
+            for path in document.content.get("paths", {})
+        }
         for name in self.service.optional_security:
             at = places.get(name, ())
             if not at:
                 why = f"no operation has this name{did_you_mean(name, places)}"
             elif reach(self.document, at).get("security", self.document.get("security")):
                 why = "it has `security` of its own"
-            elif not has_schemes:
+            elif at[1] not in has_schemes:
                 why = "the document has no security schemes"
             else:
                 continue
