@@ -34,6 +34,7 @@ _SCALARS = {
 }
 _SIMPLE = frozenset((*_SCALARS.values(), "Any"))
 _CHOICES = ("oneOf", "anyOf")
+_UNNAMED = ("additionalProperties", "unevaluatedProperties")
 _SAYING = frozenset(
     (
         *("type", "enum", "const", "properties", "patternProperties", "additionalProperties"),
@@ -412,24 +413,35 @@ class SchemaTypes:
             item = items[0] if len(items) == 1 else {"allOf": items}
             inner_hint = hint + camel(name)
             fields[name] = name in required, self.of(item, inner_hint, direction)
+        others = self._unnamed(parts, hint, direction)
+        if others and others != ANY:  # a TypedDict would have the named properties alone
+            types = others
+            for _, members in fields.values():
+                types = joined(types, members)
+            return (f"dict[str, {written(types)}]",)
         return self._define_class(hint, fields)
 
     def _mapping(
         self, parts: Sequence[Mapping[str, Any]], hint: str, direction: str, *, is_empty: bool
     ) -> Type:
+        found = self._unnamed(parts, hint, direction)
+        has_rule = any(key in part for part in parts for key in _UNNAMED)
+        if not found and (has_rule or is_empty):
+            return self._define_class(hint, {})
+        return (f"dict[str, {written(found or ANY)}]",)
+
+    def _unnamed(self, parts: Sequence[Mapping[str, Any]], hint: str, direction: str) -> Type:
+        """Return the type of the properties that the schemas allow without naming them. It is empty
+        if they have no rule for such properties.
+        """
         found: Type = ()
-        is_open = True
         for part in parts:
             for name, item in (part.get("patternProperties") or {}).items():
                 found = joined(found, self.of(item, hint + camel(name), direction))
-            for key in ("additionalProperties", "unevaluatedProperties"):
-                if key in part:
-                    is_open = False
-                    if part[key] is not False:
-                        found = joined(found, self.of(part[key], f"{hint}Value", direction))
-        if not found and (not is_open or is_empty):
-            return self._define_class(hint, {})
-        return (f"dict[str, {written(found or ANY)}]",)
+            for key in _UNNAMED:
+                if part.get(key, False) is not False:
+                    found = joined(found, self.of(part[key], f"{hint}Value", direction))
+        return found
 
     def _define_class(self, hint: str, fields: Mapping[str, tuple[bool, Type]]) -> Type:
         name = self._claim(hint)

@@ -6,9 +6,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from specd._cli.scaffold import describe
+from specd._engine.openapi.union import Document
 from tests.architecture.imports import ROOT
 from tests.cli.typed_corpus import write_packages
 from tests.support.copied_tree import copy_types
@@ -363,6 +366,37 @@ def test_types_of_a_file_are_printed(shop: Stranger) -> None:
     printed = shop.specd("types", "todo/openapi.yaml")
     assert "class NewTask(TypedDict):\n    text: str\n" in printed
     assert "todo.handlers" not in printed
+
+
+NAMED = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
+NUMBERS = {"type": "integer"}
+
+
+@pytest.mark.parametrize("media_type", ["application/x-www-form-urlencoded", "application/json"])
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        ({**NAMED, "additionalProperties": NUMBERS}, "dict[str, int | str]"),
+        ({**NAMED, "unevaluatedProperties": NUMBERS}, "dict[str, int | str]"),
+        ({"type": "object", "additionalProperties": NUMBERS}, "dict[str, int]"),
+        ({"allOf": [NAMED, {"additionalProperties": NUMBERS}]}, "dict[str, int | str]"),
+    ],
+    ids=str,
+)
+def test_described_properties_without_a_name_have_a_type(
+    schema: dict[str, Any], kind: str, media_type: str
+) -> None:
+    operation = {
+        "operationId": "change",
+        "requestBody": {"required": True, "content": {media_type: {"schema": schema}}},
+        "responses": {"204": {"description": "Done."}},
+    }
+    content = {
+        "openapi": "3.1.0", "info": {"title": "a", "version": "1"}, "servers": [{"url": "/a"}],
+        "paths": {"/a": {"post": operation}},
+    }  # fmt: skip
+    (described,) = describe([Document("a", content)], "a.handlers")
+    assert described.signature().startswith(f"def change(ctx: Context, *, body: {kind}) ->")
 
 
 HOSTILE = """
