@@ -110,11 +110,7 @@ class Described:
         test without credentials.
         """
         name = f"test_{self.handler.function}"
-        statuses = sorted(key for key in self.raw.get("responses", {}) if str(key)[0] in "23")
-        if statuses and str(statuses[0]).isdigit():
-            success = f"response.status_code == {statuses[0]}"
-        else:
-            success = "response.is_success"
+        success = self._expected()
         if not self.is_secured:
             return _test(name, "client", self._call("client"), success)
         missing = "response.status_code == 401"
@@ -125,6 +121,26 @@ class Described:
                 _test(f"{name}_rejects_missing_credentials", "client", call, missing),
             )
         )
+
+    def _expected(self) -> str:
+        """Return the condition that a response has the documented status of success. If there is
+        none, the response must have a documented error.
+        """
+        statuses = sorted(str(key) for key in self.raw.get("responses", {}))
+        known = [key for key in statuses if key.isdigit() or key[1:].upper() == "XX"]
+        good = [key for key in known if key[0] in "23"]
+        if good and good[0].isdigit():
+            return f"response.status_code == {good[0]}"
+        if good and good[0][0] == "3":
+            return "response.is_redirect"
+        if good or "default" in statuses:
+            return "response.is_success"
+        errors = [key for key in known if key != "401" or not self.is_secured] or known
+        if not all(map(str.isdigit, errors)):
+            return "response.is_error"
+        if len(errors) == 1:
+            return f"response.status_code == {errors[0]}"
+        return f"response.status_code in ({', '.join(errors)})"
 
     @property
     def is_secured(self) -> bool:

@@ -2,9 +2,12 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 
+from specd._cli.scaffold import describe
+from specd._engine.openapi.union import Document
 from tests.specd.engine.corpus import CORPUS
 from tests.support.stranger import Stranger
 
@@ -118,3 +121,34 @@ def test_none_passes_with_handlers_that_find_nothing(project: Stranger) -> None:
     found = results(project)
     assert {place: outcome for place, outcome in found.items() if outcome != "FAILED"} == {}
     assert {place.partition(" ")[0] for place in found} == set(DOCUMENTS)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "condition"),
+    [
+        (["201", "404"], "response.status_code == 201"),
+        (["303"], "response.status_code == 303"),
+        (["2XX", "404"], "response.is_success"),
+        (["404", "default"], "response.is_success"),
+        (["3XX"], "response.is_redirect"),
+        (["410"], "response.status_code == 410"),
+        (["401", "410"], "response.status_code == 410"),
+        (["401"], "response.status_code == 401"),
+        (["404", "410"], "response.status_code in (404, 410)"),
+        (["404", "5XX"], "response.is_error"),
+    ],
+    ids=str,
+)
+def test_written_test_expects_a_documented_status(statuses: list[str], condition: str) -> None:
+    responses: dict[str, Any] = {status: {"description": "a"} for status in statuses}
+    content = {
+        "openapi": "3.1.0",
+        "info": {"title": "a", "version": "1"},
+        "servers": [{"url": "/v1"}],
+        "paths": {"/a": {"get": {"operationId": "read", "responses": responses}}},
+        "security": [{"key": []}],
+        "components": {"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "K"}}},
+    }
+    (operation,) = describe([Document("a", content)], "a.handlers")
+    _, _, body = operation.test_source().partition("def test_read(as_user")
+    assert f"    assert {condition}\n" in body.partition("def ")[0]

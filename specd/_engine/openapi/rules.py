@@ -409,10 +409,20 @@ def links(checked: Checked) -> Faults:
 
 
 def answers(checked: Checked) -> Faults:
-    """An operation has responses, although OpenAPI 3.1 does not require them."""
+    """An operation has responses, although OpenAPI 3.1 does not require them, and one of them is
+    the response to a successful request.
+    """
     for at, operation, _, _ in checked.operations():
+        responses = operation.get("responses")
         if "responses" not in operation and checked.version != "3.0":
             yield DocumentError('an operation needs "responses"', at=at)
+        statuses = [str(key) for key in _mapping(responses) if not str(key).startswith("x-")]
+        if statuses and not any(key == "default" or key[:1] in ("2", "3") for key in statuses):
+            yield DocumentError(
+                "only errors are documented, so nothing that the handler returns is allowed: add "
+                'the response to a successful request, such as "200"',
+                at=(*at, "responses"),
+            )
 
 
 def keywords(checked: Checked) -> Faults:

@@ -192,6 +192,33 @@ class TestOpenAPI31:
         document = {**of_3_1({}), "openapi": "3.0.3", "webhooks": {}}
         assert "is of OpenAPI 3.1, the document of 3.0" in faults(document)["webhooks"]
 
+    @pytest.mark.parametrize(
+        ("statuses", "is_wrong"),
+        [
+            (["200"], False),
+            (["303", "404"], False),
+            (["2XX"], False),
+            (["default"], False),
+            (["404", "default"], False),
+            (["404"], True),
+            (["4XX", "500"], True),
+            (["101"], True),
+        ],
+    )
+    @pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
+    def test_operation_that_documents_only_errors_is_named(
+        self, version: str, statuses: list[str], is_wrong: bool
+    ) -> None:
+        responses = {"x-note": 1, **{status: {"description": "a"} for status in statuses}}
+        document = {
+            "openapi": version, "info": {"title": "a", "version": "b"},
+            "paths": {"/a": {"get": {"responses": responses}}},
+        }  # fmt: skip
+        found = faults(document)
+        assert found.keys() == ({"paths./a.get.responses"} if is_wrong else set())
+        assert all("only errors are documented" in message for message in found.values())
+        assert faults(document, is_thorough=False) == {}
+
     def test_webhooks_and_shared_paths(self) -> None:
         document = of_3_1({})
         document["webhooks"] = {"paid": {"pots": {}}}
