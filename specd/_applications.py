@@ -78,8 +78,14 @@ def build(project: Project, services: Sequence[Service]) -> Any:
         ],
         folders=sorted({find_folder(each.pages) for each in services if each.pages}),
         is_https=settings.public_url.startswith("https://"),
+        prefix=settings.path_prefix,
     )
-    app = build_app(composed.values(), pages=pages, trusted_proxies=settings.trusted_proxies)
+    app = build_app(
+        composed.values(),
+        pages=pages,
+        trusted_proxies=settings.trusted_proxies,
+        prefix=settings.path_prefix,
+    )
     for service in composed.values():
         start_security(
             service.document, service.settings, is_optional=bool(service.optional_security)

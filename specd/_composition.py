@@ -101,7 +101,7 @@ def service_from_settings(
         database = Database.for_service(name, settings)
     if "base_path" not in own:
         own["base_path"] = base_path_of(documents[0].content)
-    errors = find_errors(entry)
+    errors = replace(find_errors(entry), prefix=settings.path_prefix)
     if "respond" not in own:
         own["respond"] = errors.fitted_to(unite(name, documents)).respond
         own["list_failures"] = partial(list_failures, entry)

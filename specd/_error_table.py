@@ -115,8 +115,9 @@ class ErrorTable:
     `message`, and with `request_id` and `details` if the schema has them. `write(answer)` returns
     another response. `translate(error)` returns the error that replaces the given error.
 
-    Responses link to the page of errors, by code. Errors with the code `general` are described by
-    class and grouped by module.
+    Responses link to the page of errors of `service`, by code. Errors with the code `general` are
+    described by class and grouped by module. The composition of a service sets `service`, and
+    `prefix` to the path of the public address.
     """
 
     rows: Mapping[type[Exception] | str, Row | None] = field(default_factory=dict)
@@ -124,6 +125,7 @@ class ErrorTable:
     translate: Callable[[Exception], Exception] | None = None
     general: str = ""
     service: str = ""
+    prefix: str = ""
     shape: Shape | None = None
     media_type: str = JSON
 
@@ -154,7 +156,7 @@ class ErrorTable:
         if retry_after_s is not None:
             headers += (("Retry-After", str(retry_after_s)),)
         if self.service:
-            headers = (help_link(self.service, self._anchor_of(kind, row)), *headers)
+            headers = (self._link_to(self._anchor_of(kind, row)), *headers)
         extra = {}
         if isinstance(error, Refusal):
             extra = {name: error.facts[name] for name in row.extra}
@@ -186,7 +188,10 @@ class ErrorTable:
 
     def link_of(self, code: str) -> tuple[str, str]:
         """Return the header with the link to the description of a code."""
-        return help_link(self.service, code)
+        return self._link_to(code)
+
+    def _link_to(self, anchor: str) -> tuple[str, str]:
+        return help_link(self.service, anchor, self.prefix)
 
     @property
     def security_events(self) -> dict[type[Exception], SecurityEvent]:

@@ -36,8 +36,8 @@ from specd._values import (
     parse_database_url,
     parse_limits_url,
     parse_origins,
+    parse_own_url,
     parse_proxies,
-    parse_public_url,
 )
 
 PREFIX = "SPECD_"
@@ -290,9 +290,10 @@ class Settings:
         "Address that the HTTP server listens on.", default="127.0.0.1:8080", parse=parse_bind
     )
     public_url: str = setting(
-        "Public address of the server, in links and published documents.",
+        "Public address of the server, in links and published documents. If it has a path, the"
+        " proxy removes it from requests.",
         default="",
-        parse=parse_public_url,
+        parse=parse_own_url,
         shown="http://{SPECD_BIND}",
     )
     allowed_origins: tuple[str, ...] = setting(
@@ -442,6 +443,11 @@ class Settings:
     def published_url(self) -> str | None:
         """The public address, if the operator has set one."""
         return None if self.public_url == _url_of(self.bind) else self.public_url
+
+    @property
+    def path_prefix(self) -> str:
+        """The path of the public address, such as `/shop`, or an empty text."""
+        return urlsplit(self.public_url).path.rstrip("/")
 
     @classmethod
     def variable(cls, name: str) -> str:

@@ -14,6 +14,7 @@ from specd._cors import ORIGIN
 
 MAX_WHOLE = 10**18 - 1
 MAX_NUMBER = 1e9 - 1
+_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)*")
 
 
 def parse_bool(text: str) -> bool:
@@ -136,6 +137,20 @@ def parse_public_url(text: str) -> str:
         if plain and url.scheme in {"http", "https"} and url.hostname and url.port != 0:
             return text.rstrip("/")
     raise ValueError("must be an http or https URL without query, for example https://pay.test")
+
+
+def parse_own_url(text: str) -> str:
+    """Return the public address of the server. Raise `ValueError` as `parse_public_url` does, and
+    for a path that proxies and browsers might read differently.
+    """
+    url = parse_public_url(text)
+    path = urlsplit(url).path
+    if not _PATH.fullmatch(path) or {".", ".."} & set(path.split("/")):
+        raise ValueError(
+            "must have a path of letters, digits, `-`, `_`, `.` and `~`, for example"
+            " https://pay.test/shop"
+        )
+    return url
 
 
 def parse_origins(text: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from specd import (
     service_from_settings,
 )
 from specd.db import Clock, Database
+from specd.errors import SettingsError
 
 BODY_LIMIT = 1024 * 1024
 POLLS_WRITTEN_EVERY_S = 1.0
@@ -29,7 +30,14 @@ def compose(settings: Settings) -> ComposedService:
 
 
 def build_service(settings: Settings, *, clock: Clock, adapters: ChatAdapters) -> ComposedService:
-    """Return the chat service, for `specd._engine.serving.app.build_app`."""
+    """Return the chat service, for `specd._engine.serving.app.build_app`. Raise `SettingsError` if
+    the public address has a path.
+    """
+    if settings.path_prefix:
+        raise SettingsError(
+            f"SPECD_PUBLIC_URL must have no path such as {settings.path_prefix}, because clients"
+            " of the chat service look for files at the root of a host."
+        )
     database = Database.for_service("chat", settings)
     limiter = make_rate_limit(settings)
     adapters = replace(adapters, limiter=limiter)

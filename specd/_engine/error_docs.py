@@ -30,6 +30,8 @@ def first_paragraph(kind: type) -> str:
     return re.split(r"\s*\bFacts: ", " ".join(paragraph.split()))[0]
 
 
-def help_link(service: str, anchor: str) -> tuple[str, str]:
-    """Return the header (RFC 8288) with the link from a response to an entry."""
-    return ("Link", f'</docs/{service}/errors#{anchor}>; rel="help"')
+def help_link(service: str, anchor: str, prefix: str = "") -> tuple[str, str]:
+    """Return the header (RFC 8288) with the link from a response to an entry. `prefix` is the path
+    of the public address.
+    """
+    return ("Link", f'<{prefix}/docs/{service}/errors#{anchor}>; rel="help"')

@@ -56,6 +56,7 @@ def build_pages(
     own: Sequence[Callable[[Flask], None]] = (),
     folders: Sequence[Path] = (),
     is_https: bool = False,
+    prefix: str = "",
 ) -> Flask:
     """Return the application.
 
@@ -63,18 +64,21 @@ def build_pages(
     as `{"orders": "/v1/openapi"}`. `contents` maps it to the document itself, which its page
     describes. `failures` maps a service's name to its failures. Each of `own` adds the pages of one
     service. Each of `folders` may contain templates/ and static/ for them. `is_https` says whether
-    the pages are reached over HTTPS.
+    the pages are reached over HTTPS. `prefix` is the path of the public address, with which links
+    begin: `root` in templates.
     """
+    documents = {name: prefix + address for name, address in documents.items()}
     app = Pages(__name__, static_folder=None)
     searched = (LIBRARY, *folders)
     app.jinja_loader = FileSystemLoader([folder / "templates" for folder in searched])
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     app.before_request(_name_route)
+    app.jinja_env.globals["root"] = prefix
     security.install(app, is_https=is_https)
-    assets.install(app, [folder / "static" for folder in searched])
+    assets.install(app, [folder / "static" for folder in searched], prefix)
     front.install(app, documents)
-    reference.install(app, documents, contents, has_errors=frozenset(failures))
+    reference.install(app, documents, contents, prefix, has_errors=frozenset(failures))
     errors.install(app, failures)
     for install in own:
         install(app)

@@ -56,14 +56,14 @@ def compress(file: Path) -> bytes:
     return gzip.compress(file.read_bytes(), mtime=0)
 
 
-def install(app: Flask, folders: Iterable[Path]) -> None:
+def install(app: Flask, folders: Iterable[Path], prefix: str = "") -> None:
     """Serve the folders at /static/ and add `asset(name)` to the templates. It returns the address
-    of a file.
+    of a file, below the path of the public address.
     """
     assets = find_assets(folders)
 
     def asset(name: str) -> str:
-        return f"/static/{name}?v={assets[name].digest}"
+        return f"{prefix}/static/{name}?v={assets[name].digest}"
 
     def serve(name: str) -> Response:
         if name not in assets:

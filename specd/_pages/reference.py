@@ -43,9 +43,9 @@ class Tag:
     operations: list[Operation]
 
 
-def list_tags(content: Mapping[str, Any]) -> list[Tag]:
+def list_tags(content: Mapping[str, Any], prefix: str = "") -> list[Tag]:
     """Return the operations of an OpenAPI document grouped by their first tag, in the document's
-    order. Each must have an operationId.
+    order. Each must have an operationId. Links that begin with `/` are below `prefix`.
     """
     described = {tag["name"]: tag.get("description", "") for tag in content.get("tags", ())}
     found: dict[str, list[Operation]] = {name: [] for name in described}
@@ -67,7 +67,7 @@ def list_tags(content: Mapping[str, Any]) -> list[Tag]:
         Tag(
             name=name,
             anchor=f"/{quote(name)}",
-            description=render_markdown(described.get(name, "")),
+            description=render_markdown(described.get(name, ""), prefix),
             operations=operations,
         )
         for name, operations in found.items()
@@ -75,9 +75,10 @@ def list_tags(content: Mapping[str, Any]) -> list[Tag]:
     ]
 
 
-def render_markdown(text: str) -> Markup:
+def render_markdown(text: str, prefix: str = "") -> Markup:
     """Return the HTML of a description (CommonMark with tables). Second-level headings have ids,
-    tables and code blocks can be scrolled by keyboard, and HTML in it is displayed as text.
+    tables and code blocks can be scrolled by keyboard, and HTML in it is displayed as text. Links
+    that begin with `/` are below `prefix`.
     """
     from markdown_it import MarkdownIt  # imported when a reference is first read
 
@@ -89,6 +90,10 @@ def render_markdown(text: str) -> Markup:
             opening.attrSet("id", slug)
         if opening.type == "table_open":
             opening.attrSet("tabindex", "0")
+    for link in (each for token in tokens for each in token.children or ()):
+        address = str(link.attrs.get("href", ""))
+        if address.startswith("/") and not address.startswith("//"):
+            link.attrSet("href", prefix + address)
     html = markdown.renderer.render(tokens, markdown.options, {})
     return Markup(html.replace("<pre>", '<pre tabindex="0">'))
 
@@ -100,17 +105,25 @@ def find_first_sentence(content: Mapping[str, Any]) -> str:
     return sentence + end.strip()
 
 
+def _path_below(prefix: str, content: Mapping[str, Any]) -> str:
+    """Return the address to which the paths of a document are relative."""
+    url: str = next((server["url"] for server in content.get("servers", ())), "/")
+    return (prefix + url).rstrip("/") or "/" if url.startswith("/") else url
+
+
 def install(
     app: Flask,
     documents: Mapping[str, str],
     contents: Mapping[str, Mapping[str, Any]],
+    prefix: str = "",
     *,
     has_errors: Collection[str] = (),
 ) -> None:
     """Add /docs and /docs/<document>.
 
     `documents` maps a document's name to its path without `.yaml` or `.json`. `contents` maps it to
-    the document itself. `has_errors` names the documents that have a page of errors.
+    the document itself. `prefix` is the path of the public address. `has_errors` names the
+    documents that have a page of errors.
     """
     sentences = {name: find_first_sentence(content) for name, content in contents.items()}
 
@@ -131,9 +144,9 @@ def install(
             documents=documents,
             title=info.get("title", name),
             version=info.get("version", ""),
-            server=next((server["url"] for server in content.get("servers", ())), "/"),
-            description=render_markdown(info.get("description", "")),
-            tags=list_tags(content),
+            server=_path_below(prefix, content),
+            description=render_markdown(info.get("description", ""), prefix),
+            tags=list_tags(content, prefix),
             has_errors=name in has_errors,
         )
 

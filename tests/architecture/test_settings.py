@@ -97,6 +97,7 @@ def test_a_service_has_the_database_that_its_variable_names() -> None:
         ("SPECD_BIND", "8080", "SPECD_BIND must be HOST:PORT, for example 127.0.0.1:8080."),
         ("SPECD_BIND", "localhost:70000", "SPECD_BIND must be HOST:PORT"),
         ("SPECD_PUBLIC_URL", "ftp://x", "SPECD_PUBLIC_URL must be an http or https URL"),
+        ("SPECD_PUBLIC_URL", "http://x/a/../pw9", "SPECD_PUBLIC_URL must have a path of letters"),
         ("SPECD_PUBLIC_URL", "http://u:p@x", "SPECD_PUBLIC_URL must be an http or https URL"),
         ("SPECD_PUBLIC_URL", "http://x:99999", "SPECD_PUBLIC_URL must be an http or https URL"),
         ("SPECD_PAYMENT_DATABASE_URL", "sqlite://", "SPECD_PAYMENT_DATABASE_URL must be sqlite:/"),

@@ -2,7 +2,7 @@
 
 import { download, request } from "../client/requests.js";
 
-const BASE = "/v1";
+const BASE = new URL("../../v1", import.meta.url).pathname; // the server may be below a path
 
 /** Every value of a list is a parameter of its own; what is undefined is left out. */
 function encode(parameters) {

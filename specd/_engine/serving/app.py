@@ -42,12 +42,14 @@ def build_app(
     *,
     pages: Any = None,
     trusted_proxies: Iterable[str] = (),
+    prefix: str = "",
     has_defaults: bool = True,
     is_checked: bool = True,
 ) -> ConnexionMiddleware:
     """Return one ASGI application that serves `services` and, for every other path, `pages` (WSGI).
 
     `trusted_proxies` are addresses and networks whose `X-Forwarded-For` is trusted, and `unix`.
+    `prefix` is the path that a proxy removes from the paths of requests.
     `has_defaults` says that handlers get defaults, which must therefore fit their schemas. Without
     `is_checked`, the rules of OpenAPI are not checked, because the caller has checked them.
 
@@ -59,7 +61,9 @@ def build_app(
     inner: ASGIApp = _no_page
     if pages is not None:
         inner = WSGIMiddleware(pages, workers=PAGE_THREADS)  # type: ignore[assignment]
-    engine = partial(Engine, probes=Probes(), proxies=TrustedProxies(trusted_proxies))
+    engine = partial(
+        Engine, probes=Probes(), proxies=TrustedProxies(trusted_proxies), prefix=prefix
+    )
     app: ConnexionMiddleware = ConnexionMiddleware(
         inner,
         import_name=__name__,

@@ -68,10 +68,13 @@ class Engine(SpecMiddleware):
     the inner application.
     """
 
-    def __init__(self, app: ASGIApp, *, probes: Probes, proxies: TrustedProxies) -> None:
+    def __init__(
+        self, app: ASGIApp, *, probes: Probes, proxies: TrustedProxies, prefix: str = ""
+    ) -> None:
         self.app = app
         self.probes = probes
         self.proxies = proxies
+        self._prefix = prefix
         probes.flush_metrics = self.flush_metrics
         self.apis: list[ServedAPI] = []
         self.mistakes: list[Mistake] = []
@@ -108,6 +111,8 @@ class Engine(SpecMiddleware):
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        if scope.get("root_path"):
+            scope = _below_root_path(scope)
         peer = scope.get("client")
         exchange = self.begin(
             scope["method"],
@@ -134,6 +139,9 @@ class Engine(SpecMiddleware):
         _note_reader(scope, client)
         page = PageVisit(scope["method"], client, next(self._ids))
         seen[ROUTE] = UNROUTED
+        if prefix := self._prefix or scope.get("root_path", ""):
+            # For the links of pages (SCRIPT_NAME of WSGI). The path contains it (ASGI, 2.3).
+            seen["root_path"], seen["path"] = prefix, prefix + scope["path"]
         try:
             await self.app(seen, receive, partial(page.send, send))
         finally:
@@ -311,6 +319,16 @@ def _refuse_in(exchange: Exchange, error: Exception) -> Response | None:
     """Return the service's response that depends on the operation, or None."""
     refuse_in, operation_id = exchange.api.service.refuse_in, exchange.operation_id
     return refuse_in(operation_id, error) if refuse_in and operation_id else None
+
+
+def _below_root_path(scope: Scope) -> Scope:
+    """Return the scope of an application that is mounted below a path, without this path."""
+    root = scope["root_path"].rstrip("/")
+    path, raw = scope["path"], scope.get("raw_path") or quote(scope["path"]).encode("ascii")
+    start = quote(root).encode("ascii")
+    if not (path.startswith(f"{root}/") and raw.startswith(start + b"/")):
+        return scope
+    return {**scope, "path": path[len(root) :], "raw_path": raw[len(start) :]}
 
 
 def _is_as_sent(scope: Scope) -> bool:
