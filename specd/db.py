@@ -4,7 +4,7 @@ from specd._db.base import NAMING, table_of, upsert
 from specd._db.clock import Clock
 from specd._db.database import Database
 from specd._db.idempotency import IdempotencyKeyColumns
-from specd._db.paging import Cursors, InvalidPage, Keyset, Page, page
+from specd._db.paging import Cursors, InvalidPage, Page, page
 from specd._db.prepared import Change, Query
 from specd._db.reader import Db
 from specd._db.retention import Rule, older_than
@@ -22,7 +22,6 @@ __all__ = [
     "Db",
     "IdempotencyKeyColumns",
     "InvalidPage",
-    "Keyset",
     "Page",
     "Query",
     "RowNumber",

@@ -21,7 +21,6 @@ NAMES = {
             "Db",
             "IdempotencyKeyColumns",
             "InvalidPage",
-            "Keyset",
             "Page",
             "Query",
         ),
