@@ -15,7 +15,7 @@ from adapters.video_vendor.vendor import TokenRejected, VendorFailed
 from handlers.chat.wire import envelope
 from handlers.chat.wire.addresses import realm_url
 from handlers.chat.wire.auth import host_of
-from handlers.chat.wire.context import Context
+from handlers.chat.wire.context import Context, find_caller
 from handlers.chat.wire.cookies import find_cookie
 from handlers.chat.wire.vendor_tokens import NEUTRAL, REFERENCE, create_call
 from models.chat import calls
@@ -72,12 +72,13 @@ def begin_vendor_authorization(
     """Authorize this server at the video-call vendor."""
     if link is not None:
         return _send_to_vendor(ctx, link)
-    if ctx.actor is None:
+    caller = find_caller(ctx)
+    if caller is None:
         raise NotLoggedIn()
-    require_role(ctx.actor, "human")
+    require_role(caller, "human")
     if not ctx.adapters.vendor.is_configured:
         raise VendorNotConfigured()
-    link = make_link(ctx.adapters.vault, ctx.actor, purpose=calls.LINK, now=ctx.now)
+    link = make_link(ctx.adapters.vault, caller, purpose=calls.LINK, now=ctx.now)
     url = f"{_address(ctx)}/register?link={link}"
     answer: types.Call = {**envelope.OK, "url": url}
     return envelope.success(ctx, answer)

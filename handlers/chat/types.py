@@ -1,4 +1,4 @@
-# Written by `specd types`, not by hand. 7af8066dbf11925e
+# Written by `specd types`, not by hand. 4412f9f6d3b38bf7
 """The types of chat: its schemas, and what its handlers get and return."""
 
 # isort: skip_file
@@ -6708,7 +6708,7 @@ if TYPE_CHECKING:
     class _RegenerateOwnApiKey(Protocol):
         def __call__(self, ctx: Never) -> _Returned[_RegenerateOwnApiKeyReply]: ...
 
-    def _compare() -> None:
+    def compare_handlers() -> None:
         _1: _GetServerSettings = _server_settings.get_server_settings
         _2: _FetchApiKey = _sign_in.fetch_api_key
         _3: _DevFetchApiKey = _sign_in.dev_fetch_api_key

@@ -31,7 +31,8 @@ def invoice_with_notes(view: InvoiceView) -> types.Invoice:
 
 def metadata(view: InvoiceView) -> types.InvoiceMetadata:
     """Return the document's InvoiceMetadata."""
-    rendered = {"invoice_id": view.id, "metadata": {}} | render_notes(view)
+    rendered: dict[str, object] = {"invoice_id": view.id, "metadata": {}}
+    rendered |= render_notes(view)
     return cast("types.InvoiceMetadata", rendered)
 
 

@@ -1,4 +1,4 @@
-# Written by `specd types`, not by hand. b4b9b1b1b5030543
+# Written by `specd types`, not by hand. ca7ab522e6323956
 """The types of payment: its schemas, and what its handlers get and return."""
 
 # isort: skip_file
@@ -1002,7 +1002,7 @@ if TYPE_CHECKING:
     class _GetRun(Protocol):
         def __call__(self, ctx: Never, *, id_: str) -> _Returned[_GetRunReply]: ...
 
-    def _compare() -> None:
+    def compare_handlers() -> None:
         _1: _ListPaymentMethods = _payment_methods.list_payment_methods
         _2: _CreateInvoice = _invoices.create_invoice
         _3: _ListInvoices = _invoices.list_invoices

@@ -40,7 +40,7 @@ from specd._engine.openapi.naming import HandlerName, identifier_of
 from specd._engine.openapi.structure import CONTENT_SCHEMA, OBJECTS, walk
 from specd._engine.openapi.union import Document
 
-FORMAT = 1
+FORMAT = 2
 """The version of the generated source. A module of another version is stale."""
 _HEAD = "# Written by `specd types`, not by hand. "
 _WORDS = frozenset(
@@ -310,8 +310,8 @@ def _checks(operations: Sequence[TypedOperation], types: SchemaTypes) -> list[st
         generic.append(f"    _Pieces: TypeAlias = {pieces}")
     parts: list[tuple[bool, list[str]]] = [(True, imports), (False, generic)]
     # mypy knows the type of a decorated handler only in the body of a function, because handlers
-    # import this module.
-    compared = ["    def _compare() -> None:"]
+    # import this module. pyright reports a function that nothing calls if its name is private.
+    compared = ["    def compare_handlers() -> None:"]
     for number, each in enumerate(operations, 1):
         parts += [(False, each.reply_lines()), (True, each.protocol_lines())]
         name = f"_{number}"  # linters accept this name although it is not used

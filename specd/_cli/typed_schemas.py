@@ -44,7 +44,7 @@ _SAYING = frozenset(
 """Keywords that a type depends on, without those that only require a property."""
 _KINDS = frozenset(("array", "boolean", "integer", "null", "number", "object", "string"))
 _RESERVED = (
-    *("_Body", "_Pieces", "_compare", "_Reply", "_Returned", "_Status"),
+    *("_Body", "_Pieces", "compare_handlers", "_Reply", "_Returned", "_Status"),
     *("Any", "AsyncIterator", "Awaitable", "Context", "Iterator", "Literal", "Mapping", "Never"),
     *("NotRequired", "Protocol", "Response", "TYPE_CHECKING", "TypeAlias", "TypeVar", "TypedDict"),
     *("bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple", "NotImplemented"),

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -60,6 +61,14 @@ def test_generated_modules_are_formatted(corpus: tuple[Path, list[str]]) -> None
     assert judge("ruff", "format", *own, "--check", "--quiet", *files) == ""
     chosen = "--select=E,F,I,B,UP,SIM,RUF"
     assert judge("ruff", "check", *own, "--quiet", chosen, "--target-version=py311", *files) == ""
+
+
+def test_generated_modules_have_no_private_functions(corpus: tuple[Path, list[str]]) -> None:
+    """pyright reports a private function that nothing calls."""
+    folder, packages = corpus
+    texts = [(folder / package / "types.py").read_text() for package in packages]
+    assert any("def compare_handlers() -> None:" in text for text in texts)
+    assert not any(re.search(r"def _(?!_call__)", text) for text in texts)
 
 
 def test_mypy_accepts_types_handlers_and_values(

@@ -1,4 +1,4 @@
-# Written by `specd types`, not by hand. 01421a23a35d2d74
+# Written by `specd types`, not by hand. b8af2fee14a06d93
 """The types of todo: its schemas, and what its handlers get and return."""
 
 # isort: skip_file
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     class _CompleteTask(Protocol):
         def __call__(self, ctx: Never, *, task_id: int) -> _Returned[_CompleteTaskReply]: ...
 
-    def _compare() -> None:
+    def compare_handlers() -> None:
         _1: _ListTasks = _tasks.list_tasks
         _2: _CreateTask = _tasks.create_task
         _3: _CompleteTask = _tasks.complete_task

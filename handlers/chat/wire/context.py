@@ -63,3 +63,10 @@ class ChatAdapters:
 
 Context = specd.Context[ChatAdapters, Actor, Settings]
 """One request of the chat service."""
+
+
+def find_caller(ctx: Context) -> Actor | None:
+    """Return the actor, or None if the operation accepts requests without credentials and this is
+    one.
+    """
+    return ctx.actor

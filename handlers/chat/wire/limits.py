@@ -15,7 +15,7 @@ from typing import TypeVar
 from sqlalchemy.orm import Session
 
 from handlers.chat.wire.bearers import attempt_of, find_bearer
-from handlers.chat.wire.context import Context
+from handlers.chat.wire.context import Context, find_caller
 from models.chat.identity import attempts
 from models.chat.identity.actors import Actor
 from models.chat.identity.api_keys import load_secrets
@@ -71,7 +71,7 @@ def _load_secret(settings: Settings) -> bytes:
 
 
 def _counted(ctx: Context) -> list[tuple[str, object]]:
-    bearer = ctx.actor or find_bearer(ctx)
+    bearer = find_caller(ctx) or find_bearer(ctx)
     if bearer is None:
         return [("address", network_of_client(ctx.client))]
     if isinstance(bearer, tuple):

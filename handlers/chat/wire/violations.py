@@ -145,7 +145,8 @@ def error_of(violation: Violation) -> ChatError:
         case "enum":
             is_number = all(isinstance(option, int) for option in facts["options"])
             return InvalidChoice(name=name) if is_number else InvalidValue(name=name)
-    return InvalidParameter(name=name, problem=_problem(rule, facts))
+        case _:
+            return InvalidParameter(name=name, problem=_problem(rule, facts))
 
 
 def _problem(rule: str, facts: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """Converts errors of chain operations into errors of the domain."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from adapters.chain.development import NodeRefuses
@@ -10,7 +10,7 @@ from models.payment.test_helpers.errors import ChainIsNoTestBench
 
 
 @contextmanager
-def acting(chain_id: int) -> Iterator[None]:
+def acting(chain_id: int) -> Generator[None]:
     """Convert errors to `ChainNotConfigured`, `ChainUnavailable` or `ChainIsNoTestBench`."""
     try:
         yield

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from handlers.payment import types
 from handlers.payment.wire.context import Context
 from models.payment.tables import IdempotencyKey
-from specd import Idempotency
+from specd import Idempotency, Response
 from specd.db import table_of
 
 
@@ -12,12 +13,12 @@ def _owner_of(ctx: Context) -> str:
     return ctx.actor.project_id
 
 
-def _columns_of(reply: object) -> dict[str, Any]:
+def _columns_of(reply: tuple[types.Invoice, int] | Response) -> dict[str, Any]:
     """Return the invoice id as a column if the handler has returned an invoice."""
-    match reply:
-        case ({"id": invoice_id, "deposit_address": _}, _):
-            return {"invoice_id": invoice_id}
-    return {}
+    if isinstance(reply, Response):
+        return {}
+    invoice, _ = reply
+    return {"invoice_id": invoice["id"]}
 
 
 IDEMPOTENCY = Idempotency(

@@ -1,7 +1,7 @@
 """Adapters of webhooks: the vault of their secrets, and the sender."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from ipaddress import ip_network
@@ -23,10 +23,10 @@ class Webhooks:
 
     vault: WebhookVault = field(default_factory=lambda: WebhookVault(secrets.token_bytes(32)))
     sender: WebhookSender = field(default_factory=lambda: WebhookSender(()))
-    _tested: set[str] = field(default_factory=set)
+    _tested: set[str] = field(default_factory=set[str])
 
     @contextmanager
-    def testing(self, endpoint_id: str) -> Iterator[None]:
+    def testing(self, endpoint_id: str) -> Generator[None]:
         """Allow one test of an endpoint at a time. Raise `WebhookTestInProgress`."""
         if endpoint_id in self._tested or len(self._tested) >= TESTS_AT_ONCE:
             raise WebhookTestInProgress()
