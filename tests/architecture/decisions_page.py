@@ -1,4 +1,4 @@
-"""docs/decisions/README.md: the index, written from the heads of the records."""
+"""The index of decisions, docs/decisions/README.md, generated from the heads of the records."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _RECORD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The head of one record."""
+    """The head of a record."""
 
     path: Path
     number: int
@@ -30,7 +30,7 @@ class Record:
 
 
 def read(path: Path) -> Record:
-    """Return the head of a record. Raises `ValueError` if it is not as in the template."""
+    """Return the head of a record. Raises `ValueError` if it does not match the template."""
     head = _RECORD.match(path.read_text())
     if not head:
         raise ValueError(f"{path.name} does not begin like docs/decisions/template.md")
@@ -38,12 +38,12 @@ def read(path: Path) -> Record:
 
 
 def records() -> list[Record]:
-    """Return every record, by number."""
+    """Return all records, sorted by number."""
     return [read(path) for path in sorted(PAGE.parent.glob("[0-9]*.md"))]
 
 
 def rendered() -> str:
-    """Return the whole page."""
+    """Return the text of the page."""
     return "\n".join([HEAD, *_table(records())]) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""What imports what in the source of the product."""
+"""The imports in the source of the product."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = "specd"
-"""The folder of the library; everything else of the product belongs to the two services."""
+"""The folder of the library. The rest of the product belongs to the two services."""
 SERVICES = (
     *("adapters", "cli", "demo", "handlers", "models", "pages", "specs", "workers"),
     *("setting_values.py", "settings.py", "wsgi.py"),
@@ -19,14 +19,14 @@ BLOCKS = frozenset({"body", "handlers", "cases", "orelse", "finalbody"})
 """The fields of a statement that contain statements."""
 
 GENERATED_TYPES = "# Written by `specd types`"
-"""How a module begins that `specd types` has written."""
+"""The first line of modules that `specd types` writes."""
 
 Modules = dict[str, ast.Module]
-"""The source by the dotted names of modules; a package is the name of its `__init__`."""
+"""The syntax trees by dotted module name. The name of a package is that of its `__init__`."""
 
 
 def sources(*places: str) -> list[Path]:
-    """Return every Python file below these files and folders of the tree."""
+    """Return the Python files below these files and folders of the tree."""
     found = []
     for place in places:
         path = ROOT / place
@@ -36,8 +36,8 @@ def sources(*places: str) -> list[Path]:
 
 @cache
 def shipped() -> Modules:
-    """Return every module of the product, without its expressions, which take 100 MB, and without
-    what generated types import for type checkers alone.
+    """Return the modules of the product, without expressions, which need 100 MB, and without
+    imports for type checkers alone in generated types.
     """
     found = {}
     for path in sources(*SHIPPED):
@@ -65,8 +65,9 @@ def imports(tree: ast.AST) -> Iterator[tuple[str, ast.stmt]]:
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the tree and its statements at any depth. Expressions contain none, and to walk them
-    takes ten times as long.
+    """Yield the tree and its statements at any depth.
+
+    Expressions contain no statements, and walking them is ten times slower.
     """
     nodes = [tree]
     for node in nodes:

@@ -1,7 +1,7 @@
-"""What a text names of this project, and which of it does not exist.
+"""The names of this project in a text, and which of them do not exist.
 
-Paths, modules, settings, commands and decisions are found by their form. `NAME`, `DOCUMENT`,
-`<service>` and `*` stand for any name.
+Paths, modules, settings, commands and decisions are recognized by their form. `NAME`, `DOCUMENT`,
+`<service>` and `*` match any name.
 """
 
 import ast
@@ -24,7 +24,7 @@ _TOPS = "|".join([*(name for name in SHIPPED if "." not in name), *_OTHERS])
 
 
 def commands(group: click.Group = specd, prefix: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the words of every command one can run, without `specd`."""
+    """Yield the words of every runnable command, without `specd`."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -37,7 +37,7 @@ def commands(group: click.Group = specd, prefix: tuple[str, ...] = ()) -> Iterat
 
 
 def docstrings(path: Path) -> str:
-    """Return all docstrings of a module, those of its constants too."""
+    """Return all docstrings of a module, including those of its constants."""
     tree = ast.parse(path.read_text())
     found = [
         node.value.value
@@ -50,14 +50,14 @@ def docstrings(path: Path) -> str:
 
 
 def find_named(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the name of everything that a text names."""
+    """Yield the kind and the text of each name in a text."""
     for kind, (pattern, _) in KINDS.items():
         for name in re.findall(pattern, text):
             yield kind, name.rstrip(".")
 
 
 def find_missing(text: str) -> list[str]:
-    """Return the names in a text of what does not exist."""
+    """Return the names in a text that do not exist."""
     return [name for kind, name in find_named(text) if not KINDS[kind][1](name)]
 
 
@@ -69,7 +69,9 @@ def _is_path(name: str) -> bool:
 
 @cache
 def _is_module(name: str) -> bool:
-    """`a.b` is a module, or a name in the longest part of it that is one."""
+    """Return whether `name` is a module, or a name defined in the longest part of it that is a
+    module.
+    """
     parts = name.split(".")
     for end in range(len(parts), 0, -1):
         path = ROOT.joinpath(*parts[:end])

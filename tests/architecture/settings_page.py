@@ -1,4 +1,4 @@
-"""docs/settings.md: its table, written from the fields of `Settings`."""
+"""The table in docs/settings.md, generated from the fields of `Settings`."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ BEGIN, END = "<!-- settings -->\n", "<!-- /settings -->"
 
 
 def rendered() -> str:
-    """The whole page: the prose as it is, the table between its markers anew."""
+    """Return the page with a new table between the markers and unchanged text around it."""
     before, begin, rest = PAGE.read_text().partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
@@ -18,7 +18,7 @@ def rendered() -> str:
 
 
 def table() -> list[str]:
-    """One row for each variable: name, default, meaning."""
+    """Return the table, which has a row with name, default and meaning for each variable."""
     rows = ["| variable | default | meaning |", "|---|---|---|"]
     for line in Settings().describe({}):
         default = f"`{line.default}`" if line.default else ""

@@ -1,6 +1,6 @@
-"""The alert rules and the dashboard: they parse, fire when they are to, and lead to the manual.
+"""The alert rules and the dashboard: they parse, fire when they should, and link to the manual.
 
-`tests/live/test_observability.py` looks for each metric at a running server.
+`tests/live/test_observability.py` looks for each metric on a running server.
 """
 
 import re
@@ -35,7 +35,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^a-z0-9 -]", "", line.lower()).replace(" ", "-") for line in headings}
 
 
-def test_each_rule_says_what_to_do_and_where_to_read_on() -> None:
+def test_each_rule_names_an_action_and_a_runbook() -> None:
     rules = read_rules()
     assert len(rules) >= 20
     assert len({rule["alert"] for rule in rules}) == len(rules)
@@ -48,23 +48,23 @@ def test_each_rule_says_what_to_do_and_where_to_read_on() -> None:
         assert anchor in anchors(ROOT / page), told["runbook"]
 
 
-def test_the_rules_parse(promtool: str) -> None:
+def test_rules_parse(promtool: str) -> None:
     status, told = run(promtool, "check", "rules", str(RULES))
     assert status == 0, told
     assert f"{len(read_rules())} rules found" in told
 
 
-def test_the_rules_fire_when_they_are_to(promtool: str) -> None:
+def test_rules_fire_when_expected(promtool: str) -> None:
     status, told = run(promtool, "test", "rules", str(PLAYED))
     assert (status, "SUCCESS" in told) == (0, True), told
 
 
-def test_each_rule_is_played() -> None:
+def test_each_rule_has_a_test_case() -> None:
     played = PLAYED.read_text()
     assert [rule["alert"] for rule in read_rules() if rule["alert"] not in played] == []
 
 
-def test_a_rule_that_does_not_fire_is_noticed(promtool: str, tmp_path: Path) -> None:
+def test_rule_that_does_not_fire_is_detected(promtool: str, tmp_path: Path) -> None:
     rules = yaml.safe_load(RULES.read_text())
     for rule in rules["groups"][0]["rules"]:
         rule["expr"] = f"({rule['expr']}) and vector(0) > 1"
@@ -77,7 +77,7 @@ def test_a_rule_that_does_not_fire_is_noticed(promtool: str, tmp_path: Path) -> 
     assert (status, "FAILED" in told) == (1, True), told
 
 
-def test_the_panels_ask_what_prometheus_understands(promtool: str, tmp_path: Path) -> None:
+def test_panels_contain_valid_queries(promtool: str, tmp_path: Path) -> None:
     assert len(read_panels()) >= 20
     asked = [
         {"record": f"asked:{number}", "expr": expression}
@@ -90,6 +90,6 @@ def test_the_panels_ask_what_prometheus_understands(promtool: str, tmp_path: Pat
     assert f"{len(asked)} rules found" in told
 
 
-def test_each_asks_for_metrics_of_ours() -> None:
+def test_panels_and_rules_use_our_metrics() -> None:
     others = {where for where, asked in expressions().items() if not metrics_of(asked)}
     assert others == {"rule SpecdDown", "rule SpecdNotScraped"}, "Prometheus's own `up`"

@@ -1,4 +1,4 @@
-"""One committer: whoever ends a transaction, it is the unit of work in specd/_db/database.py."""
+"""Transactions are committed only by the unit of work in specd/_db/database.py."""
 
 import ast
 
@@ -7,7 +7,7 @@ from tests.architecture.imports import ROOT, SHIPPED, sources
 COMMITTER = "specd/_db/database.py"
 
 
-def test_one_module_only_commits() -> None:
+def test_only_one_module_commits() -> None:
     found = {
         f"{name}:{node.lineno}"
         for path in sources(*SHIPPED)
@@ -16,5 +16,5 @@ def test_one_module_only_commits() -> None:
         if isinstance(node, ast.Attribute) and node.attr == "commit"
     }
     elsewhere = {place for place in found if not place.startswith(f"{COMMITTER}:")}
-    assert found, f"{COMMITTER} does not commit any more: this test looks at the wrong place"
+    assert found, f"{COMMITTER} no longer commits: update COMMITTER"
     assert not elsewhere

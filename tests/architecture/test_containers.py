@@ -1,4 +1,4 @@
-"""compose.yaml: each container is bounded, ends in peace, and shows no secret."""
+"""compose.yaml: containers are limited, stop cleanly, and expose no secrets."""
 
 from pathlib import Path
 from typing import Any
@@ -20,19 +20,19 @@ def seconds(text: str) -> int:
     return int(text[:-1])
 
 
-def test_there_are_containers_of_ours() -> None:
+def test_compose_file_has_our_containers() -> None:
     assert len(OURS) == 6
 
 
 @pytest.mark.parametrize("name", COMPOSED["services"])
-def test_logs_are_bounded(name: str) -> None:
+def test_logs_are_limited(name: str) -> None:
     options = COMPOSED["services"][name]["logging"]["options"]
     assert options["max-size"]
     assert int(options["max-file"]) > 1
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_containers_are_bounded_and_unprivileged(name: str) -> None:
+def test_containers_are_limited_and_unprivileged(name: str) -> None:
     container = OURS[name]
     assert container["mem_limit"]
     assert container["pids_limit"]
@@ -41,7 +41,7 @@ def test_containers_are_bounded_and_unprivileged(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_containers_have_as_long_to_end_as_units(name: str) -> None:
+def test_containers_may_stop_as_slowly_as_units(name: str) -> None:
     part = name.partition("-")[0]
     unit = {"serve": "specd-serve.service", "worker": "specd-worker@.service"}.get(part)
     if unit is None:
@@ -52,8 +52,8 @@ def test_containers_have_as_long_to_end_as_units(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in OURS if name.startswith("serve")])
-def test_servers_are_asked_whether_they_live(name: str) -> None:
-    """Not whether they are ready: a database that is away is no reason to start one again."""
+def test_health_checks_use_liveness(name: str) -> None:
+    """Readiness would be wrong: an unavailable database is not a reason to restart a container."""
     command = " ".join(OURS[name]["healthcheck"]["test"])
     port = OURS[name]["environment"]["SPECD_BIND"].rpartition(":")[2]
     assert f"http://127.0.0.1:{port}/healthz" in command

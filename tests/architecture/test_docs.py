@@ -1,4 +1,4 @@
-"""The documentation against the program: settings, commands, tree, scripts and links agree."""
+"""The documentation agrees with the program: settings, commands, tree, scripts and links."""
 
 import re
 from collections import Counter
@@ -45,7 +45,7 @@ DOCUMENTS = [
 
 
 def anchors(page: Path) -> set[str]:
-    """What a link may name after `#`: headings as repository hosts spell them, and `<a id>`."""
+    """Return the anchors of a page: headings as repository hosts spell them, and `<a id>`."""
     text = page.read_text()
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     spelt = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
@@ -53,14 +53,14 @@ def anchors(page: Path) -> set[str]:
 
 
 def table_rows(text: str) -> list[list[str]]:
-    """The cells of every table row in a piece of Markdown, headings and rules left out."""
+    """Return the cells of each table row in a Markdown text, without headings and rules."""
     rows = [line.strip("| \n").split(" | ") for line in text.splitlines() if line.startswith("| `")]
     return [[cell.strip() for cell in row] for row in rows]
 
 
 def find_wrong_counts(text: str, lengths: dict[str, int]) -> list[str]:
-    """Return each number with the noun of a list, such as `five generators`, that is not the
-    list's length.
+    """Return each number before the noun of a list, such as `five generators`, that differs from
+    the length of the list.
     """
     numbers = "|".join([*NUMBERS, "both", r"(?<![\d,.])\d\d?"])
     pattern = rf"\b({numbers}) (?:(?:`\w+`|generated|OpenAPI) )?({'|'.join(lengths)})\b"
@@ -73,7 +73,7 @@ def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) < README_LINES
 
 
-def test_the_settings_table_is_what_settings_py_says() -> None:
+def test_settings_table_matches_settings_py() -> None:
     assert settings_page.rendered() == settings_page.PAGE.read_text(), "run scripts/settings-table"
 
 
@@ -86,13 +86,13 @@ def test_every_command_is_listed() -> None:
 
 
 @pytest.mark.parametrize("group", [(), *sorted({words[:1] for words in named.commands()})])
-def test_summaries_of_commands_are_not_cut_off(group: tuple[str, ...]) -> None:
+def test_short_help_of_commands_is_not_truncated(group: tuple[str, ...]) -> None:
     result = CliRunner().invoke(specd, [*group, "--help"], terminal_width=80)
     listed = result.output.partition("\nCommands:\n")[2]
     assert [line for line in listed.splitlines() if line.endswith("...")] == []
 
 
-def test_the_formula_of_connections_is_that_of_the_doctor() -> None:
+def test_connection_formula_matches_doctor() -> None:
     page = (ROOT / "docs/deploy/README.md").read_text()
     assert f"(2 x pool size + {connections_of(0)})" in page
     workers, pool_size = 4, Settings().database_pool_size
@@ -105,7 +105,7 @@ def test_every_security_event_is_listed() -> None:
     assert sorted(listed) == sorted([*REFUSALS, *ChatEvent])
 
 
-def test_every_alert_of_the_log_is_listed() -> None:
+def test_every_alert_event_is_listed() -> None:
     sources = [(ROOT / name).read_text() for name in find_files("workers/*.py", "models/*.py")]
     pattern = r'(?:alerts\.begin|log\.(?:error|warning)|alarm\.error)\(\s*"(\w+)"(, alert=True)?'
     names = {
@@ -119,7 +119,7 @@ def test_every_alert_of_the_log_is_listed() -> None:
 
 
 def find_unknown_options(text: str) -> list[str]:
-    """Return the options in a text that their commands do not have, with the command."""
+    """Return the options in a text that their commands do not have, with the commands."""
     unknown, context = [], click.Context(specd)
     code = re.findall(r"`specd ([^`]+)`|^ *specd (.+)$", text.replace("\\\n", " "), re.MULTILINE)
     for written in (inline or block for inline, block in code):
@@ -137,23 +137,23 @@ def find_unknown_options(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_options_that_are_named_exist(document: str) -> None:
+def test_named_options_exist(document: str) -> None:
     assert find_unknown_options((ROOT / document).read_text()) == []
 
 
-def test_an_unknown_option_is_found() -> None:
+def test_unknown_option_is_detected() -> None:
     text = "`specd chat export --realm R --tipe x`\n    specd serve --only chat \\\n      --relaod"
     assert find_unknown_options(text) == ["export --tipe", "serve --relaod"]
 
 
-def test_the_tree_names_every_top_level_directory() -> None:
+def test_tree_names_every_top_level_directory() -> None:
     tops = {name.partition("/")[0] for name in find_files() if "/" in name}
     tree = (ROOT / "docs/architecture.md").read_text().partition("## The tree")[2]
     assert not {top for top in tops if not top.startswith(".") and f"`{top}/`" not in tree}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_links_lead_somewhere(document: str) -> None:
+def test_links_have_a_target(document: str) -> None:
     path = ROOT / document
     text = path.read_text()
     links = re.findall(r"\]\(([^)#:\s]*)(#[^)\s]+)?\)", text)
@@ -165,7 +165,7 @@ def test_links_lead_somewhere(document: str) -> None:
             assert anchor[1:] in anchors(linked), f"{document} links to {target}{anchor}"
 
 
-def test_every_page_is_reached_from_the_readme() -> None:
+def test_every_page_is_reachable_from_the_readme() -> None:
     reached, new = set(), {ROOT / "README.md"}
     while new:
         page = new.pop()
@@ -178,8 +178,8 @@ def test_every_page_is_reached_from_the_readme() -> None:
 
 
 @pytest.mark.parametrize("document", [name for name in DOCUMENTS if name != "CHANGELOG.md"])
-def test_counts_of_lists_that_grow_are_right(document: str) -> None:
-    """Decisions are history and are not checked."""
+def test_counts_of_growing_lists_are_correct(document: str) -> None:
+    """Decisions are historical records and are not checked."""
     if document.startswith("docs/decisions/"):
         return
     lengths = {
@@ -190,35 +190,35 @@ def test_counts_of_lists_that_grow_are_right(document: str) -> None:
     assert find_wrong_counts((ROOT / document).read_text(), lengths) == []
 
 
-def test_a_wrong_count_is_found() -> None:
+def test_wrong_count_is_detected() -> None:
     lengths = {"documents": 4, "languages": 11}
     text = "each of the three documents, both\ndocuments, [11 languages](a), four `x` documents"
     assert find_wrong_counts(text, lengths) == ["three documents", "both documents"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_what_a_page_names_exists(document: str) -> None:
+def test_names_in_pages_exist(document: str) -> None:
     text = (ROOT / document).read_text()
     missing = named.find_missing(text)
-    if document in ("docs/tutorial.md", "docs/engine.md"):  # whose reader writes the service `todo`
+    if document in ("docs/tutorial.md", "docs/engine.md"):  # the reader writes `todo`
         missing = [name for name in missing if "todo" not in name.lower()]
     assert missing == []
 
 
-def test_what_docstrings_name_exists() -> None:
+def test_names_in_docstrings_exist() -> None:
     texts = {name: named.docstrings(ROOT / name) for name in find_files("*.py")}
     assert len(texts) > 1_000
     missing = {name: named.find_missing(text) for name, text in texts.items()}
     assert {name: names for name, names in missing.items() if names} == {}
 
 
-def test_what_scripts_and_configuration_name_exists() -> None:
+def test_names_in_scripts_and_configuration_exist() -> None:
     missing = {name: named.find_missing((ROOT / name).read_text()) for name in find_files(*BESIDE)}
     assert len(missing) > 20
     assert {name: names for name, names in missing.items() if names} == {}
 
 
-def test_names_of_every_kind_are_looked_for() -> None:
+def test_names_of_every_kind_are_recognized() -> None:
     found = Counter(
         kind
         for document in DOCUMENTS
@@ -244,13 +244,13 @@ def test_names_of_every_kind_are_looked_for() -> None:
         "docs/decisions/0024 has the reasons",
     ],
 )
-def test_a_name_of_what_is_gone_is_found(planted: str) -> None:
+def test_missing_name_is_detected(planted: str) -> None:
     assert named.find_missing(f"First line.\n{planted}\nLast line.")
 
 
 @pytest.mark.parametrize("document", [name for name in DOCUMENTS if name.startswith("docs/")])
-def test_pages_begin_with_whom_they_are_for(document: str) -> None:
-    """Records of decisions are for contributors, as their index says."""
+def test_pages_begin_with_their_audience(document: str) -> None:
+    """Records of decisions are for contributors, as their index states."""
     if re.match(r"docs/decisions/(\d|template)", document):
         return
     _, _, first, *_ = (ROOT / document).read_text().splitlines()
@@ -261,8 +261,8 @@ def test_pages_begin_with_whom_they_are_for(document: str) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_functions_that_are_named_exist(document: str) -> None:
-    """`a/b.py::name`, but for `<placeholders>`."""
+def test_named_functions_exist(document: str) -> None:
+    """Checks `a/b.py::name`, except `<placeholders>`."""
     text = (ROOT / document).read_text()
     for path, name in re.findall(r"`([\w/]+\.py)::(\w+)`", text):
         defined = re.search(rf"\b(def|class) {name}\b|^{name}\b", (ROOT / path).read_text(), re.M)
@@ -270,8 +270,8 @@ def test_functions_that_are_named_exist(document: str) -> None:
 
 
 @pytest.mark.parametrize("document", [name for name in DOCUMENTS if name.startswith("docs/")])
-def test_a_long_page_has_a_picture_or_its_contents(document: str) -> None:
-    """The contents are links to all sections, before the first one."""
+def test_long_page_has_a_picture_or_a_table_of_contents(document: str) -> None:
+    """The table of contents links to all sections and precedes the first of them."""
     text = (ROOT / document).read_text()
     is_drawn = re.search(r"^(!\[|```mermaid$)", text, re.MULTILINE)
     if len(text.splitlines()) <= LONG_PAGE or is_drawn:
@@ -287,20 +287,20 @@ def test_every_script_is_listed() -> None:
     assert listed == {f"scripts/{path.name}" for path in ROOT.glob("scripts/*") if path.is_file()}
 
 
-def test_every_judge_is_listed() -> None:
+def test_every_contract_suite_is_listed() -> None:
     rows = {row[0].strip("`") for row in table_rows((ROOT / "docs/contributing.md").read_text())}
     folders = {path.parent.name for path in ROOT.glob("tests/contract/*/*.py")}
     assert len(folders) > 5
     assert folders <= rows
 
 
-def test_the_index_of_decisions_is_what_the_records_say() -> None:
+def test_index_of_decisions_matches_the_records() -> None:
     assert decisions_page.rendered() == decisions_page.PAGE.read_text(), (
         "run scripts/decisions-index"
     )
 
 
-def test_decisions_are_numbered() -> None:
+def test_decisions_are_numbered_consecutively() -> None:
     records = decisions_page.records()
     numbers = [record.number for record in records]
     assert len(set(numbers)) == len(numbers) > 0
@@ -310,8 +310,8 @@ def test_decisions_are_numbered() -> None:
 
 
 @pytest.mark.parametrize("document", [name for name in DOCUMENTS if name != "CHANGELOG.md"])
-def test_prose_has_one_width(document: str) -> None:
-    """Tables, code, links that cannot be broken and generated pages are exempt."""
+def test_prose_is_wrapped_at_one_width(document: str) -> None:
+    """Tables, code, lines with long links and generated pages are exempt."""
     text = (ROOT / document).read_text()
     if re.search(r"^Written by `scripts/", text, re.MULTILINE):
         return

@@ -1,5 +1,5 @@
-"""`scripts/install` beside a pip that talks, whose lines are read only when it fails, and beside
-Pythons that will not do.
+"""`scripts/install` with a pip that prints, whose output is shown only if it fails, and with
+unsuitable Pythons.
 """
 
 import os
@@ -14,7 +14,9 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """What the script reads, with an interpreter whose pip prints and ends as a file says."""
+    """Return a copy of the files that the script reads, with an interpreter whose pip prints and
+    exits as configured in a file.
+    """
     for name in ("scripts/install", "setup.cfg", "pyproject.toml", "constraints.txt"):
         target = tmp_path / name
         target.parent.mkdir(exist_ok=True)
@@ -40,7 +42,7 @@ def install(clone: Path, *, pip_ends_with: int) -> subprocess.CompletedProcess[s
 
 
 def only_with(clone: Path, **pythons: str) -> Path:
-    """A PATH with these Pythons alone, which say of themselves what the script asks them for."""
+    """Return a PATH with only these Pythons, which answer the script's questions as given."""
     shutil.rmtree(clone / ".venv")
     path = clone / "path"
     path.mkdir()
@@ -52,7 +54,7 @@ def only_with(clone: Path, **pythons: str) -> Path:
     return path
 
 
-def test_pip_is_not_heard_while_it_succeeds(clone: Path) -> None:
+def test_output_of_pip_is_hidden_if_it_succeeds(clone: Path) -> None:
     done = install(clone, pip_ends_with=0)
     said = "Installing specd [services] into .venv (a minute or two) ...\n"
     assert (done.returncode, done.stdout, done.stderr) == (0, "", said)
@@ -60,7 +62,7 @@ def test_pip_is_not_heard_while_it_succeeds(clone: Path) -> None:
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
 
 
-def test_a_failure_names_the_log(clone: Path) -> None:
+def test_failure_names_the_log(clone: Path) -> None:
     done = install(clone, pip_ends_with=7)
     log = clone / ".venv/install.log"
     assert done.returncode == 1
@@ -103,7 +105,7 @@ NEWER = "install it (Debian, Ubuntu: apt install python3 python3-venv)."
     ],
     ids=["absent", "too old", "without venv", "the named one is too old", "named and absent"],
 )
-def test_one_sentence_says_what_to_install(
+def test_missing_python_is_reported_in_one_sentence(
     clone: Path, pythons: dict[str, str], asked: dict[str, str], told: str
 ) -> None:
     path = only_with(clone, **pythons)
@@ -112,8 +114,8 @@ def test_one_sentence_says_what_to_install(
     assert not (clone / ".venv").exists()
 
 
-def test_another_python_that_is_asked_for_takes_the_place_of_the_first(clone: Path) -> None:
-    """Both make the .venv that this test can look at: a fake one says which it is."""
+def test_requested_python_replaces_the_first_one(clone: Path) -> None:
+    """Both create the .venv that this test examines. A fake Python reports which one it is."""
     path = only_with(clone, good="good 3.14", other="good 3.11")
     for name, version in (("good", "3.14"), ("other", "3.11")):
         (path / name).write_text(
@@ -125,4 +127,4 @@ def test_another_python_that_is_asked_for_takes_the_place_of_the_first(clone: Pa
         done = run(clone, PATH=whole, **({"PYTHON": asked} if asked else {}))
         assert done.returncode == 0, done.stderr
         assert f"good {has}" in (clone / ".venv/bin/python").read_text()
-        assert bool(done.stderr) == bool(asked), "only another Python is installed into"
+        assert bool(done.stderr) == bool(asked), "recreated without need"

@@ -1,4 +1,4 @@
-"""The manifests for Kubernetes: valid, and they give specd what it needs."""
+"""The manifests for Kubernetes are valid and contain what specd needs."""
 
 import importlib
 import re
@@ -35,7 +35,7 @@ def pods() -> dict[str, Manifest]:
     return {pod["spec"]["containers"][0]["args"][0]: pod for pod in found}
 
 
-def test_each_fits_the_schema_of_its_kind() -> None:
+def test_each_manifest_matches_the_schema_of_its_kind() -> None:
     try:
         validator = importlib.import_module("kubernetes_validate")
     except ImportError:
@@ -46,7 +46,7 @@ def test_each_fits_the_schema_of_its_kind() -> None:
         validator.validate(manifest, "1.30", strict=True)
 
 
-def test_settings_and_secrets_are_those_of_specd(tmp_path: Path) -> None:
+def test_settings_and_secrets_exist_in_specd(tmp_path: Path) -> None:
     settings, secret = find("ConfigMap")["data"], find("Secret")["stringData"]
     used = set()
     for name, value in settings.items():
@@ -62,7 +62,7 @@ def test_settings_and_secrets_are_those_of_specd(tmp_path: Path) -> None:
     assert made.chat_secret
 
 
-def test_all_commands_run_alike() -> None:
+def test_all_commands_have_the_same_environment() -> None:
     found = pods()
     assert found.keys() == {"migrate", "serve", "worker"}
     images = set()
@@ -88,7 +88,7 @@ def test_each_folder_that_specd_writes_is_mounted() -> None:
             assert any(value == place or value.startswith(f"{place}/") for place in mounted), name
 
 
-def test_probes_ask_what_specd_answers() -> None:
+def test_probes_request_existing_paths() -> None:
     pod = pods()["serve"]["spec"]
     (container,) = pod["containers"]
     (port,) = container["ports"]
@@ -99,14 +99,16 @@ def test_probes_ask_what_specd_answers() -> None:
     }
     assert {probe["path"] for probe in probes.values()} <= PATHS
     assert probes["readiness"]["path"] == "/readyz"
-    assert probes["liveness"]["path"] == "/healthz", "an outage of the database is no restart"
+    assert probes["liveness"]["path"] == "/healthz", (
+        "an unavailable database must not cause restarts"
+    )
     assert {probe["port"] for probe in probes.values()} == {port["name"]}
     grace = pod["terminationGracePeriodSeconds"]
     assert grace >= float(settings["SPECD_DRAIN_S"]) + 20
 
 
 @pytest.mark.parametrize("part", ["serve", "worker"])
-def test_a_disruption_leaves_one(part: str) -> None:
+def test_disruption_budget_keeps_one_server(part: str) -> None:
     deployment = find("Deployment", f"specd-{part}")["spec"]
     budget = find("PodDisruptionBudget", f"specd-{part}")["spec"]
     labels = deployment["template"]["metadata"]["labels"]
@@ -114,7 +116,7 @@ def test_a_disruption_leaves_one(part: str) -> None:
     assert deployment["replicas"] > budget["minAvailable"] >= 1
 
 
-def test_the_ingress_passes_the_paths_that_nginx_passes() -> None:
+def test_ingress_has_the_paths_of_nginx() -> None:
     text = (DEPLOY / "nginx.conf").read_text()
     server = text.partition("server_name pay.example")[2]
     passed = r"^    location (?:= )?(/[\w/.]*) \{(?! return)"

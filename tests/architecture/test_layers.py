@@ -1,4 +1,4 @@
-"""What each layer may import of ours, read from the source."""
+"""The imports that each layer may have, read from the source."""
 
 import ast
 import pkgutil
@@ -9,7 +9,8 @@ from specd import Refusal
 from tests.architecture.imports import LIBRARY, ROOT, Modules, imports, shipped
 from wsgi import project
 
-# Layer -> what it may import of ours, besides itself: layers, or names of the library.
+# Layer -> its allowed imports from this repository: layers, or names of the library. A layer may
+# always import from itself.
 ALLOWED: dict[str, set[str]] = {
     "specd._library_internals": set(),
     "specd._logs": set(),
@@ -90,7 +91,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "wsgi": {"specd.Project", "specd.Service"},
 }
-# Heavy, or an optional extra: only a process that needs it pays for it. Prefix -> who may wait.
+# Slow imports or optional extras, which only some processes need. Prefix -> the modules that may
+# import it.
 LAZY = {
     "web3": ("adapters", "demo"),
     "demo.chain.pyevm": ("adapters", "demo"),
@@ -117,7 +119,9 @@ PUBLIC = {path.stem for path in (ROOT / LIBRARY).glob("[a-z]*.py")}
 
 
 def layer_of(name: str) -> str:
-    """Return the top of a dotted name: of the library, the private package or the public module."""
+    """Return the first part of a dotted name. In the library, it is the private package or the
+    public module.
+    """
     top, _, below = name.partition(".")
     part = below.partition(".")[0]
     is_layer = top == LIBRARY and (part.startswith("_") or part in PUBLIC)
@@ -158,7 +162,7 @@ def test_no_layer_imports_upward() -> None:
     assert found == []
 
 
-def test_services_do_not_know_each_other() -> None:
+def test_services_do_not_import_each_other() -> None:
     assert find_crossings(shipped()) == []
 
 
@@ -180,7 +184,7 @@ def test_services_do_not_know_each_other() -> None:
         ("handlers.chat.bots", "from specd.workers import Worker", True),
     ],
 )
-def test_an_upward_import_is_found(module: str, source: str, is_refused: bool) -> None:
+def test_upward_import_is_detected(module: str, source: str, is_refused: bool) -> None:
     assert bool(find_upward({module: ast.parse(source)})) is is_refused
 
 
@@ -193,7 +197,7 @@ def test_an_upward_import_is_found(module: str, source: str, is_refused: bool) -
         ("specd._workers.registry", "from workers import chat, payment", False),
     ],
 )
-def test_an_import_of_the_other_service_is_found(
+def test_import_of_the_other_service_is_detected(
     module: str, source: str, is_refused: bool
 ) -> None:
     assert bool(find_crossings({module: ast.parse(source)})) is is_refused
@@ -205,8 +209,8 @@ def is_refusal(name: str) -> bool:
     return is_error or "errors" in name.split(".")
 
 
-def test_adapters_raise_exceptions_of_their_own() -> None:
-    """How a client is told of a failure outside is for the caller of the adapter to say."""
+def test_adapters_raise_their_own_exceptions() -> None:
+    """The caller of an adapter decides which error clients receive."""
     for module, tree in shipped().items():
         for name, node in imports(tree):
             if layer_of(module) == "adapters" and layer_of(name) == "models":
@@ -221,11 +225,11 @@ def test_adapters_raise_exceptions_of_their_own() -> None:
         ("models.webhooks.addresses.AddressRefused", False),
     ],
 )
-def test_a_refusal_is_told_from_other_names(name: str, expected: bool) -> None:
+def test_refusal_is_distinguished_from_other_names(name: str, expected: bool) -> None:
     assert is_refusal(name) is expected
 
 
-def test_imports_stand_at_the_top() -> None:
+def test_imports_are_at_the_top() -> None:
     for module, tree in shipped().items():
         for name, node in imports(tree):
             lazy = any(

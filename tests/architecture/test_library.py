@@ -1,4 +1,4 @@
-"""The library stands alone: it knows no service, and its suite runs in a tree without any."""
+"""The library is independent: it names no service, and its suite runs without services."""
 
 import re
 import shutil
@@ -43,13 +43,13 @@ def test_library_names_no_domain() -> None:
         ("payments of a realm", ["payment", "realm"]),
     ],
 )
-def test_a_word_of_a_domain_is_found(text: str, expected: list[str]) -> None:
+def test_domain_word_is_detected(text: str, expected: list[str]) -> None:
     assert find_words(text) == expected
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the tracked files that belong to the library, without those of the services."""
+    """Return a copy of the tracked files of the library, without those of the services."""
     folder = tmp_path_factory.mktemp("library")
     for name in find_present(*COPIED):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -75,13 +75,13 @@ def run_pytest(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_suite_of_the_library_is_collected_without_the_services(tree: Path) -> None:
+def test_library_suite_is_collected_without_services(tree: Path) -> None:
     done = run_pytest(tree, "--collect-only", "tests/specd")
     assert done.returncode == 0, done.stdout + done.stderr
     counts = [int(line.rpartition(": ")[2]) for line in done.stdout.splitlines() if ".py: " in line]
     assert sum(counts) > 3_000
 
 
-def test_suite_of_the_library_runs_without_the_services(tree: Path) -> None:
+def test_library_suite_passes_without_services(tree: Path) -> None:
     done = run_pytest(tree, *CHEAP)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""No circle of imports between packages: their order is what the imports make it."""
+"""Packages import each other in one direction, without cycles."""
 
 import ast
 from graphlib import CycleError, TopologicalSorter
@@ -12,9 +12,10 @@ def parent(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-def find_circle(modules: Modules) -> list[str]:
-    """Return the packages of one circle of imports, empty if there is none. A module beside
-    packages counts as a package.
+def find_cycle(modules: Modules) -> list[str]:
+    """Return the packages of a cycle of imports, or an empty list if there are no cycles.
+
+    A module next to packages counts as a package.
     """
     packages = {parent(name) for name in modules}
     holders = {parent(package) for package in packages}
@@ -38,13 +39,13 @@ def find_circle(modules: Modules) -> list[str]:
     return []
 
 
-def test_packages_form_no_circle() -> None:
-    assert find_circle(shipped()) == []
+def test_packages_form_no_cycle() -> None:
+    assert find_cycle(shipped()) == []
 
 
-def test_a_circle_in_the_product_is_found() -> None:
+def test_cycle_in_the_product_is_detected() -> None:
     planted = {"models.chat.messages.planted": ast.parse("import models.chat.sending.messages")}
-    assert {"models.chat.messages", "models.chat.sending"} <= set(find_circle(shipped() | planted))
+    assert {"models.chat.messages", "models.chat.sending"} <= set(find_cycle(shipped() | planted))
 
 
 @pytest.mark.parametrize(
@@ -61,11 +62,11 @@ def test_a_circle_in_the_product_is_found() -> None:
         ({"a.b.x": "import a.c.x", "a.c.x": "def f():\n    import a.b.x"}, {"a.b", "a.c"}),
         # With a package itself
         ({"a.b": "import a.c.x", "a.b.x": "", "a.c.x": "from a import b"}, {"a.b", "a.c"}),
-        # With a module beside packages
+        # With a module next to packages
         ({"a.d": "import a.b.x", "a.b.x": "import a.c.x", "a.c.x": "import a.d"},
          {"a.b", "a.c", "a.d"}),
     ],
 )  # fmt: skip
-def test_a_circle_is_found(sources: dict[str, str], expected: set[str]) -> None:
+def test_cycle_is_detected(sources: dict[str, str], expected: set[str]) -> None:
     modules = {name: ast.parse(source) for name, source in sources.items()}
-    assert set(find_circle(modules)) == expected
+    assert set(find_cycle(modules)) == expected

@@ -1,4 +1,4 @@
-"""The wheel holds the library alone, and a deployed tree holds everything that runs."""
+"""The wheel contains only the library, and a deployed tree contains everything that runs."""
 
 import ast
 import os
@@ -18,12 +18,12 @@ COPIED = [
     for line in (ROOT / ".dockerignore").read_text().splitlines()
     if line.startswith("!")
 ]
-"""What an image is built of and `scripts/deploy` copies."""
+"""The files in an image, which `scripts/deploy` copies."""
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of a copy of the tracked files, built without touching this tree."""
+    """Return the wheel of a copy of the tracked files, built outside this tree."""
     source = tmp_path_factory.mktemp("source")
     out = tmp_path_factory.mktemp("wheel")
     for name in find_present():
@@ -41,13 +41,13 @@ def shipped(wheel: Path) -> set[str]:
     return {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
 
 
-def test_wheel_has_every_file_of_specd_and_nothing_else(wheel: Path) -> None:
+def test_wheel_contains_exactly_the_files_of_specd(wheel: Path) -> None:
     assert wheel.name.startswith("specd_server-")
     assert shipped(wheel) == set(find_present("specd"))
 
 
-def test_type_checkers_read_the_types_of_the_wheel(wheel: Path) -> None:
-    """Without this file they take every name of an installed package for Any (PEP 561)."""
+def test_wheel_has_the_marker_for_types(wheel: Path) -> None:
+    """Without it, type checkers treat every name of an installed package as Any (PEP 561)."""
     assert "specd/py.typed" in shipped(wheel)
 
 
@@ -58,8 +58,8 @@ def test_wheel_has_the_licenses(wheel: Path) -> None:
         assert zipfile.ZipFile(wheel).read(name) == (ROOT / license).read_bytes()
 
 
-def test_notice_names_every_file_of_others() -> None:
-    """Files that carry a license of their own, and data that a module says is taken from others."""
+def test_notice_names_every_third_party_file() -> None:
+    """Files with their own license, and data that a module describes as copied from elsewhere."""
     notice = (ROOT / "NOTICE").read_text()
     carried = [
         Path(name).parent.as_posix()
@@ -74,7 +74,7 @@ def test_notice_names_every_file_of_others() -> None:
 
 
 def test_installed_wheel_runs_without_the_sources(wheel: Path, tmp_path: Path) -> None:
-    """In a project, the command checks a document against a schema that is a file of the wheel."""
+    """In a project, the command checks a document against a schema that is a file in the wheel."""
     target = tmp_path / "site"
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "--no-deps", "--quiet", "--target", str(target),
@@ -95,7 +95,7 @@ def test_installed_wheel_runs_without_the_sources(wheel: Path, tmp_path: Path) -
     assert '"oops"' in ran.stdout + ran.stderr
 
 
-def test_copied_tree_has_every_module_that_it_imports() -> None:
+def test_copied_tree_has_every_imported_module() -> None:
     assert [name for name in COPIED if not (ROOT / name).exists()] == []
     missing = set()
     for name in find_present(*COPIED):
@@ -115,7 +115,7 @@ def test_copied_tree_has_every_module_that_it_imports() -> None:
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A checkout that its user alone can read, next to an interpreter that installs nothing."""
+    """Return a checkout that only its owner can read, with an interpreter that installs nothing."""
     source = tmp_path / "source"
     for name in find_present(*COPIED, "docs/deploy"):
         (source / name).parent.mkdir(parents=True, exist_ok=True)
@@ -141,7 +141,7 @@ def deploy(clone: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_deploy_copies_the_tree_that_runs(clone: Path) -> None:
+def test_deploy_copies_everything_that_runs(clone: Path) -> None:
     done = deploy(clone, "release", "limits,s3")
     assert done.returncode == 0, done.stderr
     release = clone.parent / "release"
@@ -157,7 +157,7 @@ def test_deploy_copies_the_tree_that_runs(clone: Path) -> None:
     assert calls.endswith("\ncheck\n")
 
 
-def test_deploy_refuses_a_directory_with_files(clone: Path) -> None:
+def test_deploy_rejects_a_directory_with_files(clone: Path) -> None:
     (clone.parent / "release").mkdir()
     (clone.parent / "release" / "old").touch()
     done = deploy(clone, "release")

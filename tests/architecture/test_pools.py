@@ -1,4 +1,4 @@
-"""Who shares threads with whom: every place of the product that hands work to threads is known."""
+"""All uses of thread pools in the product are listed here."""
 
 import ast
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tests.architecture.imports import ROOT, SHIPPED, sources
 
 SHARED = {"to_thread", "run_in_threadpool", "run_sync", "FileResponse", "StaticFiles"}
-"""What works in threads that everything in the process shares, by the name it is called by."""
+"""Functions that run work in threads shared by the whole process."""
 OWN = {"ThreadPoolExecutor", "ProcessPoolExecutor", "Pool", "WSGIMiddleware"}
 KNOWN = {
     (
@@ -39,9 +39,9 @@ KNOWN = {
     ("workers/imports.py", "ThreadPoolExecutor"): "files of an import on their way to the store",
     ("adapters/webhooks/guarded_network.py", "ThreadPoolExecutor"): "names that are resolved",
 }
-"""Place and kind -> what works there."""
+"""(module, function) -> the work that it runs."""
 COMMANDS = ("cli/", "demo/", "specd/_cli/")
-"""Where commands are, which have a process of their own."""
+"""The folders of commands, which run in separate processes."""
 
 
 def uses(tree: ast.AST) -> Iterator[str]:
@@ -61,7 +61,7 @@ def uses(tree: ast.AST) -> Iterator[str]:
             yield node.id
 
 
-def test_all_who_use_threads_are_known() -> None:
+def test_all_uses_of_threads_are_listed() -> None:
     found = {
         (str(path.relative_to(ROOT)), use)
         for path in sources(*SHIPPED)

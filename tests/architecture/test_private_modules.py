@@ -1,4 +1,4 @@
-"""Code outside the library uses its public names, as the code of any other project does."""
+"""Code outside the library uses only its public names, like the code of other projects."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ USERS = (
 
 
 def find_private_imports(source: str) -> Iterator[str]:
-    """Yield the private packages and names of the library that a module imports or reaches."""
+    """Yield the private packages and names of the library that a module imports or accesses."""
     for node in ast.walk(ast.parse(source)):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -54,9 +54,9 @@ def test_code_outside_the_library_imports_no_private_module() -> None:
         ("from specd import Context\nfrom specdoc import _x\nimport orders._specd", []),
     ],
 )
-def test_finds_private_imports(source: str, found: list[str]) -> None:
+def test_private_imports_are_detected(source: str, found: list[str]) -> None:
     assert list(find_private_imports(source)) == found
 
 
-def test_the_places_exist() -> None:
+def test_listed_exceptions_exist() -> None:
     assert all(Path(ROOT, user).exists() for user in USERS if user != "examples")

@@ -1,4 +1,4 @@
-"""A start stops when a library lacks a part below its public interface that we use."""
+"""The start fails if a third-party library lacks an internal part that we use."""
 
 import ast
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from tests.architecture.imports import SHIPPED, sources
         (Connection, "_handle_dbapi_exception", lambda path: Database(f"sqlite:///{path}/a.db")),
     ],
 )
-def test_a_start_without_one_of_them_is_refused(
+def test_start_fails_if_a_part_is_missing(
     owner: type,
     name: str,
     start: Callable[[Path], object],
@@ -35,7 +35,7 @@ def test_a_start_without_one_of_them_is_refused(
         start(tmp_path)
 
 
-def test_each_of_them_is_used() -> None:
+def test_each_part_is_used() -> None:
     used = set()
     for path in sources(*SHIPPED):
         for node in ast.walk(ast.parse(path.read_text())):

@@ -1,4 +1,4 @@
-"""docs/security.md names a test for what it claims; each is there, under that name."""
+"""docs/security.md names a test for each claim, and these tests exist."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ RISKS = [f"API{number}" for number in range(1, 11)]
 
 
 @pytest.mark.parametrize(("path", "name"), NAMED)
-def test_what_the_page_names_is_there(path: str, name: str) -> None:
+def test_named_tests_exist(path: str, name: str) -> None:
     place = ROOT / path
     assert place.exists()
     if name:
@@ -25,4 +25,4 @@ def test_every_line_of_both_lists_has_a_verdict() -> None:
     assert [name for name, _, _ in rows] == [*CHAPTERS, *RISKS]
     for name, verdict, evidence in rows:
         assert verdict in ("holds", "partly", "does not hold", "does not apply"), name
-        assert verdict != "holds" or "`" in evidence, f"{name}: holds by what?"
+        assert verdict != "holds" or "`" in evidence, f"{name}: no evidence"

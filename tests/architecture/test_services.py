@@ -1,4 +1,4 @@
-"""The services of the project: each is whole, and nothing that serves them all names one."""
+"""Each service of the project is complete, and code shared by the services names none of them."""
 
 import ast
 import subprocess
@@ -16,7 +16,7 @@ from specd._settings import variables
 from wsgi import project
 
 ROOT = Path(__file__).parents[2]
-# What goes through all services; each may name none of them.
+# Modules that all services share. They must not name a service.
 FOR_ALL = (
     *(path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "specd").rglob("*.py"))),
     "settings.py",
@@ -24,7 +24,7 @@ FOR_ALL = (
 
 
 @pytest.mark.parametrize("entry", project.services, ids=project.names)
-def test_an_entry_is_whole(entry: Service) -> None:
+def test_entry_is_complete(entry: Service) -> None:
     assert all(specs.load(name)["openapi"].startswith("3.") for name in entry.files)
     wiring = import_module(entry.wiring)
     assert callable(wiring.compose)
@@ -38,14 +38,14 @@ def test_an_entry_is_whole(entry: Service) -> None:
 
 
 @pytest.mark.parametrize("entry", project.services, ids=project.names)
-def test_a_service_has_a_variable_for_its_database(entry: Service) -> None:
+def test_service_has_a_variable_for_its_database(entry: Service) -> None:
     name = f"SPECD_{entry.name.upper()}_DATABASE_URL"
     assert variables()[name].is_secret
     assert Settings.from_env({name: "sqlite:///a.db"}).database_urls[entry.name] == "sqlite:///a.db"
 
 
 @pytest.mark.parametrize("path", FOR_ALL)
-def test_what_serves_them_all_names_none(path: str) -> None:
+def test_shared_modules_name_no_service(path: str) -> None:
     named = {
         node.value
         for node in ast.walk(ast.parse((ROOT / path).read_text()))

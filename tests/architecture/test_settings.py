@@ -1,4 +1,4 @@
-"""Settings: what the environment may say, and what one sentence answers when it may not."""
+"""Settings: valid values of environment variables, and errors about invalid ones."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from specd._settings import variables
 from specd.errors import SettingsError
 
 
-def test_an_empty_environment_gives_the_documented_defaults() -> None:
+def test_empty_environment_gives_the_documented_defaults() -> None:
     settings = Settings.from_env({"PATH": "/bin"})
     assert settings == Settings()
     assert settings.database_urls["payment"] == "sqlite:///var/payment.db"
@@ -24,11 +24,11 @@ def test_an_empty_environment_gives_the_documented_defaults() -> None:
     assert settings.rate_limits is True
 
 
-def test_an_empty_variable_counts_as_unset() -> None:
+def test_empty_variable_counts_as_unset() -> None:
     assert Settings.from_env({"SPECD_WORKERS": "", "SPECD_BIND": "  "}) == Settings()
 
 
-def test_what_depends_on_another_setting_follows_it() -> None:
+def test_derived_default_follows_the_other_setting() -> None:
     settings = Settings.from_env({"SPECD_DATA_DIR": "/data", "SPECD_BIND": "0.0.0.0:9000"})
     assert settings.database_urls["payment"] == "sqlite:////data/payment.db"
     assert settings.metrics_dir == Path("/data/metrics")
@@ -59,16 +59,16 @@ def test_what_depends_on_another_setting_follows_it() -> None:
         ),
     ],
 )
-def test_parses(variable: str, text: str, field: str, value: object) -> None:
+def test_value_is_parsed(variable: str, text: str, field: str, value: object) -> None:
     assert getattr(Settings.from_env({variable: text}), field) == value
 
 
-def test_each_quota_has_a_variable_of_its_own() -> None:
+def test_each_quota_has_a_variable() -> None:
     quotas = Settings.from_env({"SPECD_CHAT_DRAFTS_PER_USER": "7"}).chat_quotas
     assert quotas == {**Settings().chat_quotas, "drafts_per_user": 7}
 
 
-def test_a_service_has_the_database_that_its_variable_names() -> None:
+def test_variable_selects_the_database_of_a_service() -> None:
     settings = Settings.from_env({"SPECD_PAYMENT_DATABASE_URL": "postgres://u:p@db/specd"})
     assert settings.database_urls["payment"] == "postgresql+psycopg://u:p@db/specd"
     assert settings.database_urls["chat"] == "sqlite:///var/chat.db"
@@ -108,7 +108,7 @@ def test_a_service_has_the_database_that_its_variable_names() -> None:
         ("SPECD_WALLET_RPC_URLS", "1=https://u:pw9@x", "SPECD_WALLET_RPC_URLS must be a comma-sep"),
     ],
 )
-def test_refuses_in_one_sentence_without_repeating_the_value(
+def test_invalid_value_is_rejected_in_one_sentence_without_repeating_it(
     variable: str, text: str, sentence: str
 ) -> None:
     with pytest.raises(SettingsError) as raised:
@@ -120,11 +120,11 @@ def test_refuses_in_one_sentence_without_repeating_the_value(
     assert "pw9" not in told
 
 
-def test_the_variables_of_the_test_suite_are_left_alone() -> None:
+def test_variables_of_the_test_suite_are_ignored() -> None:
     assert Settings.from_env({"SPECD_TEST_POSTGRES_URL": "postgresql://x"}) == Settings()
 
 
-def test_describe_masks_secrets_and_tells_the_origin() -> None:
+def test_describe_masks_secrets_and_shows_the_origin() -> None:
     env = {
         "SPECD_PAYMENT_DATABASE_URL": "postgresql://u:hush@h/d?password=hush2",
         "SPECD_CHAIN_RPC_URLS": "31337=http://127.0.0.1:8545,https://a:hush3@rpc.test/v3/hush4?k=h",
@@ -139,7 +139,7 @@ def test_describe_masks_secrets_and_tells_the_origin() -> None:
     assert described["SPECD_WORKERS"].default == "2"
 
 
-def test_a_printed_settings_object_holds_no_secret() -> None:
+def test_printed_settings_contain_no_secret() -> None:
     env = {
         "SPECD_CHAT_DATABASE_URL": "postgresql://u:hush@h/d",
         "SPECD_CHAIN_RPC_URLS": "https://rpc.test/hush",
@@ -148,21 +148,21 @@ def test_a_printed_settings_object_holds_no_secret() -> None:
 
 
 class TestProxies:
-    def test_are_addresses_networks_and_sockets(self) -> None:
+    def test_addresses_networks_and_sockets_are_accepted(self) -> None:
         settings = Settings.from_env({"SPECD_TRUSTED_PROXIES": "10.0.0.0/8, ::1,Unix"})
         assert settings.trusted_proxies == ("10.0.0.0/8", "::1/128", "unix")
         assert Settings.from_env({}).trusted_proxies == ()
 
     @pytest.mark.parametrize("text", ["*", "proxy.example", "10.0.0.1/8", "10.0.0.0/33", "1"])
-    def test_are_nothing_else(self, text: str) -> None:
+    def test_other_values_are_rejected(self, text: str) -> None:
         with pytest.raises(SettingsError, match="SPECD_TRUSTED_PROXIES must be a comma-separated"):
             Settings.from_env({"SPECD_TRUSTED_PROXIES": text})
 
 
 class TestSecretFiles:
-    """NAME_FILE holds the secret NAME; for every secret, and nothing else."""
+    """NAME_FILE contains the secret NAME. It exists for every secret and for nothing else."""
 
-    def test_every_secret_may_come_from_a_file(self, tmp_path: Path) -> None:
+    def test_every_secret_can_come_from_a_file(self, tmp_path: Path) -> None:
         secrets = {name for name, known_as in variables().items() if known_as.is_secret}
         assert len(secrets) > 5
         for name in variables().keys() - secrets:
@@ -178,7 +178,7 @@ class TestSecretFiles:
                       if row.variable == name]  # fmt: skip
             assert (row.value, row.origin) == ("***", "environment")
 
-    def test_a_file_that_cannot_serve_is_refused(self, tmp_path: Path) -> None:
+    def test_unusable_file_is_rejected(self, tmp_path: Path) -> None:
         (tmp_path / "empty").write_text("\n")
         for env, problem in (
             (
@@ -193,16 +193,16 @@ class TestSecretFiles:
 
 
 class TestExposure:
-    """What would be open to others than this machine is refused."""
+    """Settings that would open this machine to others are rejected."""
 
     @pytest.mark.parametrize("bind", ["0.0.0.0:80", "[::]:80", "10.1.2.3:80", "pay.example:80"])
-    def test_development_is_for_the_loopback(self, bind: str) -> None:
+    def test_development_mode_requires_loopback(self, bind: str) -> None:
         with pytest.raises(SettingsError, match="SPECD_DEVELOPMENT allows sign-in without"):
             Settings.from_env({"SPECD_DEVELOPMENT": "true", "SPECD_BIND": bind})
         assert Settings.from_env({"SPECD_BIND": bind}).development is False
 
     @pytest.mark.parametrize("bind", ["127.0.0.1:80", "[::1]:80", "localhost:80", "127.9.9.9:80"])
-    def test_development_on_the_loopback_is_fine(self, bind: str) -> None:
+    def test_development_mode_on_loopback_is_accepted(self, bind: str) -> None:
         assert Settings.from_env({"SPECD_DEVELOPMENT": "true", "SPECD_BIND": bind}).development
 
     @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ class TestExposure:
             ("http://127.0.0.1:8545,11155111=https://rpc.example/x?a=b", False),
         ],
     )
-    def test_test_helpers_are_for_chains_of_this_machine(self, urls: str, is_local: bool) -> None:
+    def test_test_helpers_require_local_chains(self, urls: str, is_local: bool) -> None:
         env = {"SPECD_CHAIN_RPC_URLS": urls, "SPECD_PAYMENT_TEST_HELPERS": "on"}
         if is_local:
             assert Settings.from_env(env).has_test_helpers
@@ -226,12 +226,12 @@ class TestExposure:
             assert settings.has_test_helpers is is_served
 
     @pytest.mark.parametrize(("urls", "helpers"), [("", "on"), ("1337=https://rpc.example", "off")])
-    def test_the_demo_has_test_helpers_for_its_own_chain(self, urls: str, helpers: str) -> None:
+    def test_demo_has_test_helpers_for_its_own_chain(self, urls: str, helpers: str) -> None:
         settings = Demo.from_env({"SPECD_CHAIN_RPC_URLS": urls}).settings
         assert settings.payment_test_helpers == helpers
 
     @pytest.mark.parametrize("bind", ["0.0.0.0:8080", "[::]:8080", "192.0.2.7:8080"])
-    def test_a_demo_that_others_reach_keeps_its_doors(self, bind: str) -> None:
+    def test_public_demo_has_no_development_access(self, bind: str) -> None:
         settings = Demo.from_env({"SPECD_BIND": bind}).settings
         assert (settings.development, settings.rate_limits) == (False, True)
         with pytest.raises(SettingsError, match="SPECD_DEVELOPMENT"):
@@ -249,7 +249,7 @@ class TestExposure:
             ("SPECD_CHAIN_RPC_URLS", "http://rpc.example/x?a=b"),
         ],
     )
-    def test_outside_services_are_asked_by_https(self, name: str, url: str) -> None:
+    def test_external_services_require_https(self, name: str, url: str) -> None:
         with pytest.raises(SettingsError, match=f"{name} must be an https URL"):
             Settings.from_env({name: url})
         Settings.from_env({name: url, "SPECD_ALLOW_PLAIN_HTTP": "true"})
@@ -264,7 +264,7 @@ class ShopSettings(base_settings.Settings, prefix="SHOP_"):
 
 
 class TestSettingsOfAProject:
-    """A project adds settings in a subclass, whose variables have a prefix of their own."""
+    """A project adds settings in a subclass, whose variables have a different prefix."""
 
     def test_variables_have_the_prefix_of_their_class(self) -> None:
         settings = ShopSettings.from_env({"SHOP_SHOP_NAME": "Corner", "SPECD_WORKERS": "3"})
@@ -276,7 +276,7 @@ class TestSettingsOfAProject:
         ("name", "advice"),
         [("SHOP_SHOP_NAMES", "SHOP_SHOP_NAME"), ("SPECD_WORKER", "SPECD_WORKERS")],
     )
-    def test_unknown_variable_of_either_prefix_is_refused(self, name: str, advice: str) -> None:
+    def test_unknown_variable_of_either_prefix_is_rejected(self, name: str, advice: str) -> None:
         with pytest.raises(SettingsError, match=f"{name} is not a setting: did you mean {advice}."):
             ShopSettings.from_env({name: "x"})
 
@@ -291,7 +291,7 @@ class TestSettingsOfAProject:
         assert settings.shop_key == "abc-def"
         assert "abc-def" not in repr(settings) + repr(settings.describe(environ))
 
-    def test_each_folder_is_found(self) -> None:
+    def test_each_folder_is_derived_from_the_settings(self) -> None:
         folders = ShopSettings(data_dir=Path("data")).find_folders()
         assert folders == {
             "data_dir": Path("data"),

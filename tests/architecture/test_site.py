@@ -1,4 +1,4 @@
-"""The documentation site: every page is in its navigation, and it builds without a broken link."""
+"""The documentation site has every page in its navigation and builds without broken links."""
 
 import re
 import subprocess

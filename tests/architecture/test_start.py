@@ -1,4 +1,4 @@
-"""What a process does not import before it has a use for it: each is seconds or megabytes."""
+"""Modules that a process does not import before they are used. Each costs seconds or megabytes."""
 
 import json
 import os
@@ -26,7 +26,7 @@ ABSENT = {
         *RENDERING,
         *SPANS,
     },
-    # gunicorn's configuration says where metrics are kept, and is read before this is imported.
+    # The configuration of gunicorn, which defines the directory of metrics, is read before this.
     "specd._cli.serve": {"alembic", "psycopg", *ENGINE, *PAYMENTS, *RENDERING, *SPANS},
     "wsgi:chat": {"models.payment.tables", *SEARCHED_RARELY, *PAYMENTS},
     "wsgi:payment": {"models.chat.tables", *SEARCHED_RARELY, *RENDERING, *CHAINS},
@@ -89,5 +89,5 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("what", ABSENT)
-def test_what_has_no_use_yet_is_not_imported(what: str, imported: dict[str, set[str]]) -> None:
+def test_unused_modules_are_not_imported(what: str, imported: dict[str, set[str]]) -> None:
     assert imported[what] & ABSENT[what] == set()

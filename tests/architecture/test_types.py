@@ -1,4 +1,4 @@
-"""Rows are typed: nobody takes or gives back something of which the annotation says nothing."""
+"""Rows are typed: annotations of parameters and results are specific."""
 
 import ast
 from collections.abc import Iterator
@@ -15,30 +15,34 @@ HOLDERS = frozenset(
     ("Collection", "Iterable", "Iterator", "Result", "Row", "Sequence", "list", "set", "tuple")
 )
 ALLOWED = {
-    # No checker sees that a class has become a dataclass where a decorator is called by hand.
+    # If a decorator is called as a function, type checkers do not see the dataclass that it
+    # returns.
     ("models/chat/events/log.py", "kind", "variable"),
-    # What a service's handlers and pages need beside the database; each service has its own.
+    # Other resources of a service's handlers and pages, such as the database. Each service has
+    # different ones.
     ("pages/served.py", "adapters", "return"),
-    # The settings of a project, whose class the library does not know.
+    # The settings of a project. The library does not import their class.
     ("specd/_db/secret_checks.py", "is_shared", "settings"),
     ("specd/_db/secret_checks.py", "renew", "settings"),
     # The values of a cursor, whose types are arguments.
     ("specd/_db/paging.py", "read", "return"),
-    # Alembic calls these with parts of tables of any kind.
+    # Alembic calls these with schema objects of any kind.
     ("specd/_db/autogenerate.py", "_is_compared", "model"),
     ("specd/_db/autogenerate.py", "_is_compared", "thing"),
     ("specd/_db/autogenerate.py", "_render_type", "thing"),
-    # A row of the queue, which reads the id and the number of the attempt alone.
+    # A row of the queue, of which only the id and the number of attempts are read.
     ("models/chat/common/outbox.py", "mark_dead", "claim"),
-    # An object of the table, or a row of the columns that a view has.
+    # An object of the table, or a row with the columns of a view.
     ("models/payment/webhooks/endpoints.py", "view_of", "row"),
-    # Cut at a width: an invoice's columns, the chain's head, a payment's columns.
+    # Slices of wide rows: columns of an invoice, the head of a chain, and columns of a payment.
     ("models/payment/invoice_view.py", "_view", "rows"),
 }
 
 
 def says_nothing(annotation: ast.expr | None) -> bool:
-    """`Any`, and what holds nothing but `Any`: `Any | None`, `Row[Any]`, `Sequence[Any]`."""
+    """Return whether an annotation is `Any` or consists of it, such as `Any | None`, `Row[Any]` or
+    `Sequence[Any]`.
+    """
     match annotation:
         case ast.Name(id="Any" | "SimpleNamespace"):
             return True
@@ -53,8 +57,10 @@ def says_nothing(annotation: ast.expr | None) -> bool:
 
 
 def untyped(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """(function, its parameter or "return") and (field or variable, "variable") that say nothing.
-    What `**` collects is no row.
+    """Return the untyped names of a module: (function, parameter or "return") and (field or
+    variable, "variable").
+
+    `**` parameters are ignored, because they contain no rows.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -79,7 +85,7 @@ def found() -> set[tuple[str, str, str]]:
     }
 
 
-def test_nothing_takes_or_returns_any(found: set[tuple[str, str, str]]) -> None:
+def test_no_annotation_is_any(found: set[tuple[str, str, str]]) -> None:
     assert sorted(found - ALLOWED) == []
 
 
@@ -100,5 +106,5 @@ def test_every_exception_is_needed(found: set[tuple[str, str, str]]) -> None:
         ("def f(wanted: Select[Any], column: ColumnElement[Any]) -> None: ...", []),
     ],
 )
-def test_the_walk_sees_it(source: str, expected: list[tuple[str, str]]) -> None:
+def test_untyped_names_are_detected(source: str, expected: list[tuple[str, str]]) -> None:
     assert list(untyped(ast.parse(source))) == expected

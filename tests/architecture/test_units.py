@@ -1,4 +1,4 @@
-"""The units of systemd: they are valid, and nothing that fails stays down."""
+"""The units of systemd are valid and restart after failures."""
 
 import configparser
 import re
@@ -42,12 +42,12 @@ def test_units_are_valid(tmp_path: Path) -> None:
     done = subprocess.run(
         [program, "verify", "--man=no", *units], capture_output=True, text=True, check=False
     )
-    # The tool also reads the machine's own units, whose faults are not ours.
+    # The tool also reads the units of the machine, whose errors are not ours.
     told = [line for line in done.stderr.splitlines() if "specd-" in line]
     assert told == []
 
 
-def test_each_unit_names_the_project_whose_program_it_runs() -> None:
+def test_each_unit_runs_its_own_project() -> None:
     units = [*OURS, DEPLOY / "backup" / "specd-backup.service"]
     for path in units:
         service = read(path)["Service"]
@@ -59,18 +59,18 @@ def test_each_unit_names_the_project_whose_program_it_runs() -> None:
     assert set(re.findall(r"\S+/bin/specd(?= )", wrapper)) == programs
 
 
-def test_what_fails_is_started_again_for_ever() -> None:
+def test_failed_service_is_always_restarted() -> None:
     assert len(OURS) == 3
     for path in OURS:
         unit = read(path)
         assert unit["Unit"]["StartLimitIntervalSec"] == "0", path.name
         assert unit["Service"]["Restart"] in ("always", "on-failure"), path.name
         assert 1 <= int(unit["Service"]["RestartSec"]) <= 10, path.name
-        assert "Requires" not in unit["Unit"], "a dependency that fails is not tried again"
+        assert "Requires" not in unit["Unit"], "a failed dependency must not prevent restarts"
         assert unit["Service"]["LogRateLimitIntervalSec"] == "0", path.name
 
 
-def test_a_start_may_last_as_long_as_it_waits_for_the_database() -> None:
+def test_start_timeout_covers_the_wait_for_the_database() -> None:
     from specd._cli.waiting import START_WAIT_S
 
     for path in OURS:
@@ -79,7 +79,7 @@ def test_a_start_may_last_as_long_as_it_waits_for_the_database() -> None:
         assert int(service["TimeoutStartSec"]) >= waits + 30, path.name
 
 
-def test_the_shared_folder_may_be_written() -> None:
+def test_shared_folder_is_writable() -> None:
     for path in OURS:
         if "migrate" not in path.name:
             assert read(path)["Service"]["ReadWritePaths"] == f"-{MOUNTED}"
@@ -90,10 +90,10 @@ def test_the_shared_folder_may_be_written() -> None:
 
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("command", ["serve", "worker"])
-def test_a_unit_may_write_each_folder_that_its_command_needs(
+def test_unit_may_write_each_folder_of_its_command(
     command: str, several: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the settings of `specd.env`; `ProtectSystem=strict` leaves nothing else to write."""
+    """Settings are from `specd.env`. `ProtectSystem=strict` makes other folders read-only."""
     service = read(next(path for path in OURS if command in path.name))["Service"]
     written = [Path(service.get("ReadWritePaths", "/srv/nothing").removeprefix("-"))]
     for key, above in (("StateDirectory", "/var/lib"), ("RuntimeDirectory", "/run")):
@@ -116,7 +116,7 @@ def test_a_unit_may_write_each_folder_that_its_command_needs(
         assert any(folder.is_relative_to(each) for each in written), folder
 
 
-def test_the_wrapper_makes_the_folders_that_the_units_make() -> None:
+def test_wrapper_creates_the_folders_of_the_units() -> None:
     made = re.search(r"^  install -d -o specd -g specd -m 700 (.+)$", WRAPPER.read_text(), re.M)
     assert made
     wanted = set()

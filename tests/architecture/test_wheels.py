@@ -1,4 +1,4 @@
-"""What `scripts/wheels` finds, beside a folder of wheels instead of a registry."""
+"""The results of `scripts/wheels` for a local folder of wheels."""
 
 import zipfile
 from pathlib import Path
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.exhaustive
-def test_names_what_has_no_wheel_for_a_python_or_a_platform(folder: Path) -> None:
+def test_missing_wheel_is_reported_by_python_and_platform(folder: Path) -> None:
     make_wheel(folder, "everywhere", "py3-none-any")
     make_wheel(folder, "old", "cp311-cp311-manylinux_2_17_x86_64")
     make_wheel(folder, "stable", "cp38-abi3-manylinux2014_x86_64")
@@ -47,7 +47,7 @@ def test_names_what_has_no_wheel_for_a_python_or_a_platform(folder: Path) -> Non
     }
 
 
-def test_a_condition_is_looked_up_for_the_platform(folder: Path) -> None:
+def test_condition_is_evaluated_for_the_platform(folder: Path) -> None:
     on_a_mac = "sys_platform == 'darwin'"
     make_wheel(folder, "first", "py3-none-any", f"second; {on_a_mac}", "third; extra == 'more'")
     make_wheel(folder, "third", "py3-none-any", f"fourth; {on_a_mac} and python_version < '3.13'")

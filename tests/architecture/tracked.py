@@ -1,4 +1,4 @@
-"""The files of this repository, as git knows them."""
+"""The files of this repository that git tracks."""
 
 import subprocess
 
@@ -8,7 +8,7 @@ from tests.architecture.imports import ROOT
 
 
 def find_files(*options: str) -> list[str]:
-    """Return the names that `git ls-files` lists. Skips where this is not a checkout of git's."""
+    """Return the names that `git ls-files` lists. Skips the test outside a git checkout."""
     try:
         listed = subprocess.run(
             ["git", "ls-files", *options], cwd=ROOT, capture_output=True, text=True, check=True
@@ -19,6 +19,6 @@ def find_files(*options: str) -> list[str]:
 
 
 def find_present(*paths: str) -> list[str]:
-    """Return those that are here, committed or not yet, in these paths."""
+    """Return the existing files in these paths, committed or not."""
     names = find_files("--cached", "--others", "--exclude-standard", *paths)
     return [name for name in names if (ROOT / name).is_file()]

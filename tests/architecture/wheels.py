@@ -1,7 +1,8 @@
-"""Does everything that is required have a wheel, for each Python and platform? `scripts/wheels`.
+"""Checks whether every requirement has a wheel for each Python and platform. Run by
+`scripts/wheels`.
 
-pip resolves all extras together, within constraints.txt, as if it ran there. It decides by this
-machine what is required on some platforms alone, so that is looked up afterwards.
+pip resolves all extras together, within constraints.txt, as on the given platform. It evaluates
+conditions on platforms for the current machine, so those requirements are checked separately.
 """
 
 import json
@@ -21,14 +22,16 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 SUPPORTED = ("3.11", "3.12", "3.13", "3.14")
 FORECAST = ("3.15",)
-"""Not released, or not supported yet: what is missing there fails nothing."""
+"""Versions that are not supported yet. Missing wheels for them are not errors."""
 Report = list[dict[str, Any]]
 _NONE_FITS = re.compile(r"No matching distribution found for (\S+)")
 
 
 @dataclass(frozen=True)
 class Platform:
-    """`tags` are what pip accepts there, `markers` what a condition of a requirement sees there."""
+    """A platform: `tags` are accepted by pip there, and `markers` are its values in conditions of
+    requirements.
+    """
 
     name: str
     tags: tuple[str, ...]
@@ -36,7 +39,9 @@ class Platform:
 
 
 def _linux(name: str, machine: str) -> Platform:
-    """With glibc 2.28. manylinux2014, 2010 and 1 are older names of 2.17, 2.12 and 2.5."""
+    """Return a Linux platform with glibc 2.28. manylinux2014, 2010 and 1 are older names of 2.17,
+    2.12 and 2.5.
+    """
     names = [f"_2_{minor}" for minor in range(28, 4, -1)] + ["2014", "2010", "1"]
     seen = {"sys_platform": "linux", "platform_system": "Linux", "platform_machine": machine}
     return Platform(name, tuple(f"manylinux{each}_{machine}" for each in names), seen)
@@ -54,7 +59,7 @@ PLATFORMS = (
 
 
 def main() -> int:
-    """Print the table; 1 where something is missing for a supported Python."""
+    """Print the table. Return 1 if a wheel is missing for a supported Python."""
     extras = _extras()
     print(f"Extras: {', '.join(extras)}. Linux with glibc 2.28, macOS 14, or newer.\n")
     print(f"| Python | {' | '.join(platform.name for platform in PLATFORMS)} |")
@@ -72,7 +77,9 @@ def main() -> int:
 
 
 def find_missing(version: str, platform: Platform, wanted: str) -> list[str]:
-    """What of `wanted` and all that it requires has no wheel for this Python there."""
+    """Return the requirements, direct and indirect, that have no wheel for this Python and
+    platform.
+    """
     constraints = ROOT / "constraints.txt"
     report, said = _resolved(version, platform, [wanted, "--constraint", str(constraints)])
     if report is not None:
@@ -85,7 +92,7 @@ def find_missing(version: str, platform: Platform, wanted: str) -> list[str]:
 def find_without_wheel(
     version: str, platform: Platform, wanted: Sequence[str], *options: str
 ) -> list[str]:
-    """Those of the requirements that have no wheel, whatever else they require."""
+    """Return the given requirements that have no wheel, without looking at their dependencies."""
     left, missing = list(wanted), []
     while left:
         _, said = _resolved(version, platform, ["--no-deps", *options, *left])
@@ -98,7 +105,7 @@ def find_without_wheel(
 
 
 def _resolved(version: str, platform: Platform, wanted: Sequence[str]) -> tuple[Report | None, str]:
-    """What pip would install there, None where it fails, and what it said."""
+    """Return what pip would install on the platform, or None if it fails, and its output."""
     tags = [part for tag in platform.tags for part in ("--platform", tag)]
     with tempfile.TemporaryDirectory() as directory:
         report = Path(directory) / "report.json"
@@ -115,7 +122,7 @@ def _resolved(version: str, platform: Platform, wanted: Sequence[str]) -> tuple[
 
 
 def _required_there_alone(report: Report, version: str, platform: Platform) -> set[str]:
-    """What a condition requires there and pip has left out here."""
+    """Return the requirements that apply on that platform but not on this machine."""
     known = {canonicalize_name(item["metadata"]["name"]): item["metadata"] for item in report}
     seen = {**platform.markers, "python_version": version, "python_full_version": f"{version}.0"}
     asked = [(canonicalize_name(item["metadata"]["name"]), tuple(item.get("requested_extras", [])))

@@ -1,4 +1,4 @@
-"""Another checkout is measured with its own modules, on databases of its own. No load here."""
+"""Another checkout is measured with its own modules, on separate databases. Without load."""
 
 import argparse
 import sys
@@ -35,7 +35,7 @@ if __name__ == "__main__":
 def test_another_checkout_runs_its_own_modules(tmp_path: Path) -> None:
     (tmp_path / "wsgi.py").write_text(SERVE)
     another = checkout_at(str(tmp_path))
-    assert another.name == f"specd at {tmp_path.name}", "no commit is known of it"
+    assert another.name == f"specd at {tmp_path.name}", "its commit must be unknown"
     assert another.run("import wsgi, sys; print(1); print(wsgi.__file__, sys.argv[1])", "2") == (
         f"{tmp_path}/wsgi.py 2"
     )
@@ -46,24 +46,24 @@ def test_another_checkout_runs_its_own_modules(tmp_path: Path) -> None:
         assert httpx.get(server.url).text == "another"
 
 
-def test_a_commit_names_its_checkout() -> None:
+def test_commit_identifies_its_checkout() -> None:
     here = checkout_at(HERE.root)
     assert here.root == HERE.root
     assert here.name.startswith("specd at ")
 
 
-def test_what_is_no_checkout_is_refused(tmp_path: Path) -> None:
+def test_directory_without_a_checkout_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is no checkout"):
         checkout_at(tmp_path)
 
 
-def test_the_engine_of_another_checkout_gives_the_same_answers(tmp_path: Path) -> None:
+def test_engines_of_both_checkouts_give_the_same_answers(tmp_path: Path) -> None:
     another = replace(ours_of(checkout_at(HERE.root)), port=free_port())
     with start(another, tmp_path) as server, httpx.Client(base_url=server.url) as client:
         assert disagreements(another, lambda request: ask(client, request)) == []
 
 
-def test_the_service_of_another_checkout_tells_the_payment_story(tmp_path: Path) -> None:
+def test_service_of_another_checkout_passes_the_payment_scenario(tmp_path: Path) -> None:
     assert contestants(None) == CONTESTANTS
     checkout = checkout_at(HERE.root)
     ours, another, peer = contestants(checkout)
@@ -93,7 +93,7 @@ def test_both_checkouts_have_the_same_realm(
         assert filled_for(where, tmp_path, checkout, LEAST_MESSAGES) == (stage, urls)
 
 
-def test_a_table_has_both_and_their_ratio() -> None:
+def test_table_has_both_checkouts_and_their_ratio() -> None:
     before, now = Figures(1000, 2.0, 3.0, 400, 1), Figures(2500, 0.5, 3.0, 100, 1)
     table = figures_beside("SQLite", {"GET": {"old": before, "new": now}}, "old", "new")
     assert table.splitlines() == [

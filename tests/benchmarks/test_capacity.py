@@ -1,4 +1,4 @@
-"""Each thing that people and shops do has a cost. No load here."""
+"""Each activity of chat users and shops has a measured cost. Without load."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from benchmarks.capacity.__main__ import INVOICE_LIFE, PERSON_HOUR
 
 
 @pytest.mark.usefixtures("few_people", "postgres")
-def test_each_thing_costs_something(
+def test_each_activity_has_a_cost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "capacity.json"
@@ -26,6 +26,6 @@ def test_each_thing_costs_something(
     assert found["costs"]["chat"].keys() == PERSON_HOUR.keys()
     assert found["costs"]["payment"].keys() == INVOICE_LIFE.keys()
     for costs in found["costs"].values():
-        # A tick of the processor's clock is longer than a short figure on a busy machine.
+        # On a busy machine, a tick of the processor clock can exceed a short measurement.
         assert all(cost["server_ms"] >= 0 for cost in costs.values())
         assert sum(cost["server_ms"] for cost in costs.values()) > 0

@@ -1,4 +1,4 @@
-"""Charts show the tables that they stand beside."""
+"""Charts show the figures of the tables next to them."""
 
 import re
 from html import unescape
@@ -25,8 +25,8 @@ def test_every_benchmark_has_a_chart() -> None:
 
 
 @pytest.mark.parametrize(("name", "text"), CHARTED, ids=[name for name, _ in CHARTED])
-def test_a_chart_shows_the_figures_of_the_page(name: str, text: str) -> None:
-    """Where this fails, `python -m benchmarks.charts` draws the charts anew."""
+def test_chart_shows_the_figures_of_the_page(name: str, text: str) -> None:
+    """If this fails, `python -m benchmarks.charts` draws the charts again."""
     svg = (PAGE.parent / f"charts/{name}.svg").read_text()
     texts = [unescape(it) for it in re.findall(r"<text[^>]*>([^<]*)</text>", svg)]
     tables = find_shown(name, text)
@@ -38,7 +38,7 @@ def test_a_chart_shows_the_figures_of_the_page(name: str, text: str) -> None:
         assert {table.title, *table.rows, *figures} <= set(texts)
 
 
-def test_a_table_is_read_with_whole_titles() -> None:
+def test_titles_of_a_table_are_read_completely() -> None:
     [table] = read_tables(TABLE)
     assert table.title == "SQLite"
     assert table.columns[:4] == [
@@ -50,7 +50,7 @@ def test_a_table_is_read_with_whole_titles() -> None:
     assert table.narrowed("requests/s: ratio").rows == {"GET, small": ["2.00"]}
 
 
-def test_the_same_tables_give_the_same_chart(tmp_path: Path) -> None:
+def test_same_tables_give_the_same_chart(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs matplotlib, of the extra bench")
     charts = [tmp_path / "one/chat.svg", tmp_path / "other/chat.svg"]
     for chart in charts:
@@ -59,7 +59,7 @@ def test_the_same_tables_give_the_same_chart(tmp_path: Path) -> None:
     assert "2.00" in charts[0].read_text()
 
 
-def test_a_run_without_the_charted_tables_writes_no_chart(tmp_path: Path) -> None:
+def test_run_without_the_charted_tables_writes_no_chart(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs matplotlib, of the extra bench")
     draw_chart("soak", TABLE, tmp_path / "soak.svg")
     assert list(tmp_path.iterdir()) == []

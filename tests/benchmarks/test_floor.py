@@ -1,4 +1,4 @@
-"""The floor answers with the service's own bytes, for the service's own statements."""
+"""The floor server sends the bytes of the service and executes its statements."""
 
 import asyncio
 from contextlib import closing
@@ -26,7 +26,7 @@ from tests.specd.engine.services import shop_service
 REQUEST = b"GET /shop/items?limit=3 HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
-def test_the_floor_runs_the_statements_that_were_noted(tmp_path: Path) -> None:
+def test_floor_executes_the_recorded_statements(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'floor.db'}"
     engine = create_engine(url)
     with engine.begin() as connection:
@@ -52,7 +52,7 @@ def test_the_floor_runs_the_statements_that_were_noted(tmp_path: Path) -> None:
     engine.dispose()
 
 
-def test_what_was_changed_is_changed_again_on_a_copy(tmp_path: Path) -> None:
+def test_recorded_changes_are_repeated_on_a_copy(tmp_path: Path) -> None:
     place = Files(tmp_path)
     with closing(Database(place.make("first"))) as database:
         database.run(lambda session: session.execute(text("CREATE TABLE t (x INTEGER)")))
@@ -95,7 +95,7 @@ def test_what_was_changed_is_changed_again_on_a_copy(tmp_path: Path) -> None:
     assert [found(url) for url in urls] == [[1, 2, 3]] * 2
 
 
-def test_requests_follow_each_other() -> None:
+def test_requests_are_sequential() -> None:
     assert request("POST", "/a", ["X", "1"], '"\u00e9"') == (
         b"POST /a HTTP/1.1\r\nHost: 127.0.0.1:8700\r\nX: 1\r\nContent-Length: 4\r\n\r\n"
         + '"\u00e9"'.encode()
@@ -107,7 +107,7 @@ def test_requests_follow_each_other() -> None:
     assert paths == [b"/v1/invoices/a/cancel", b"/v1/invoices/b/cancel"]
 
 
-def test_a_service_is_fed_by_hand_and_profiled() -> None:
+def test_service_is_called_in_process_and_profiled() -> None:
     async def run() -> str:
         app = build_app([shop_service()])
         on_this_thread(app)
@@ -120,7 +120,7 @@ def test_a_service_is_fed_by_hand_and_profiled() -> None:
     assert "engine.py" in told
 
 
-def test_what_is_over_its_goal_is_told() -> None:
+def test_exceeded_goal_is_reported() -> None:
     rows = [Row("messages", 8, 43_956, 1000, 400), Row("search", 6, 755, 1001, 400)]
     lines = table("sqlite", rows).splitlines()
     assert lines[-2] == "| GET 100 messages of a channel | 8 | 43,956 | 1,000 | 400 | 2.50 x |  |"

@@ -1,4 +1,4 @@
-"""The clients that wait for events are told by each server that is compared. No load here."""
+"""Each of the compared servers notifies the clients that wait for events. Without load."""
 
 import asyncio
 from pathlib import Path
@@ -24,7 +24,7 @@ def contender(request: pytest.FixtureRequest, tmp_path: Path) -> Contender:
     return Specd("SQLite", stage, tmp_path, processes=2)
 
 
-def test_clients_are_told_and_their_cost_is_known(contender: Contender) -> None:
+def test_clients_are_notified_and_cost_is_measured(contender: Contender) -> None:
     async def run() -> Figures:
         with contender.serve() as running:
             queues = await contender.open(running, CLIENTS)
@@ -50,7 +50,7 @@ def test_clients_are_told_and_their_cost_is_known(contender: Contender) -> None:
     assert ("p50 since the answer" in goals) == isinstance(contender, Specd)
 
 
-def test_a_client_knows_a_whole_answer_from_a_part() -> None:
+def test_client_distinguishes_complete_and_partial_answers() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
     assert body_of(head[:20]) is None
     assert body_of(head + b"abc") is None
@@ -59,6 +59,6 @@ def test_a_client_knows_a_whole_answer_from_a_part() -> None:
         body_of(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
 
 
-def test_a_crowd_that_was_not_told_is_no_measurement() -> None:
+def test_measurement_fails_if_clients_are_not_notified() -> None:
     with pytest.raises(ClientsFailed, match="0 of 1 clients were told of 7"):
         asyncio.run(Crowd(port=0).told(7, 1, seconds=0.01))

@@ -1,4 +1,4 @@
-"""The benchmark of mocks: its requests are ones that the documents allow, and what it compares."""
+"""The benchmark of mocks sends valid requests, and compares shapes of answers."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from tests.specd.engine.client import Client
 
 
 @pytest.mark.parametrize(("name", "count"), [("payment", 5), ("pets", 4)])
-def test_every_request_is_taken(name: str, count: int) -> None:
+def test_every_request_is_accepted(name: str, count: int) -> None:
     loaded = load(ROOT / DOCUMENTS[name])
     client = Client(build_mock([Document(name, loaded.content, loaded.text)]))
     operations = list(operations_of(loaded.content))
@@ -36,5 +36,7 @@ def test_every_request_is_taken(name: str, count: int) -> None:
         (True, 1, " is of bool, Prism's of int"),
     ],
 )
-def test_shapes_are_compared_where_both_have_something(one: Any, other: Any, expected: str) -> None:
+def test_shapes_are_compared_if_both_answers_have_a_value(
+    one: Any, other: Any, expected: str
+) -> None:
     assert another_shape(one, other) == expected

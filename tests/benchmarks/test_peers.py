@@ -1,4 +1,4 @@
-"""The servers that are compared do the same work: same answers, same refusals. No load here."""
+"""The compared servers do the same work: same answers, same errors. Without load."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from benchmarks.peers.payment_fastapi.settings import Settings
 
 
 def in_process(app: Any) -> Callable[[Request], tuple[int, Any]]:
-    """Asks the application itself, without a server; its crashes are answers (500) too."""
+    """Return a function that calls the application without a server and turns crashes into 500."""
 
     async def send(request: Request) -> tuple[int, Any]:
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
@@ -44,14 +44,14 @@ def in_process(app: Any) -> Callable[[Request], tuple[int, Any]]:
 
 
 @pytest.mark.parametrize("peer", PEERS, ids=lambda peer: peer.name)
-def test_answers_and_refuses_what_the_document_says(peer: Peer) -> None:
+def test_answers_and_errors_match_the_document(peer: Peer) -> None:
     module, _, name = peer.app.partition(":")
     app = getattr(import_module(module), name)
 
     assert disagreements(peer, in_process(app)) == []
 
 
-def test_the_fastapi_service_tells_the_payment_story(tmp_path: Path) -> None:
+def test_fastapi_service_passes_the_payment_scenario(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/peer.db"
     bearer = prepare_peer(url)
     app = build_app(Settings(database_url=url, chain_ids=frozenset({CHAIN_ID})))

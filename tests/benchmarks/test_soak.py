@@ -1,4 +1,4 @@
-"""Every turn of the mixed load is answered, its memory and its tails are told. No load here."""
+"""Every step of the mixed load succeeds, and memory and tails are reported. Without load."""
 
 import asyncio
 from argparse import Namespace
@@ -21,17 +21,19 @@ from benchmarks.soak.memory import Memory, memory_table
 from benchmarks.soak.turns import turns
 
 ROUND = 16
-"""Turns in which each kind comes once."""
+"""The number of steps in which each kind occurs once."""
 
 
 @pytest.fixture(scope="module")
 def stock(few_people: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Stage]:
-    """A directory of databases with the least messages there can be."""
+    """Return a directory of databases with the smallest possible number of messages."""
     directory = tmp_path_factory.mktemp("stock")
     with databases("sqlite", directory, stays=True) as where:
         stage = founded(where, directory / "sqlite.json")
         filled(where, stage, LEAST_MESSAGES)
-        assert founded(where, directory / "sqlite.json") == stage, "what is kept is found again"
+        assert founded(where, directory / "sqlite.json") == stage, (
+            "an existing directory must be reused"
+        )
     return directory, stage
 
 
@@ -45,7 +47,7 @@ def running(stock: tuple[Path, Stage], tmp_path: Path) -> Iterator[tuple[Server,
         yield server, stage, bearer
 
 
-def test_every_turn_is_answered_and_memory_is_looked_at(
+def test_every_step_succeeds_and_memory_is_measured(
     running: tuple[Server, Stage, str],
 ) -> None:
     server, stage, bearer = running
@@ -64,7 +66,7 @@ def test_every_turn_is_answered_and_memory_is_looked_at(
     assert all(kib > 10_000 for process in memory for _, kib in process.samples)
 
 
-def test_what_is_refused_ends_a_load(running: tuple[Server, Stage, str]) -> None:
+def test_rejected_request_ends_a_load(running: tuple[Server, Stage, str]) -> None:
     server, _, _ = running
     request = to_bytes("GET", "/v1/payment-methods")
     with pytest.raises(ExceptionGroup) as refused:
@@ -96,11 +98,11 @@ def test_tails_are_measured_at_half_load(stock: tuple[Path, Stage]) -> None:
     assert tails.table("SQLite", found).count("\n") == 3
 
 
-def test_a_machine_that_stands_still_is_noticed() -> None:
+def test_stalled_machine_is_detected() -> None:
     assert all(1 <= still < 1000 for still in tails.standstills(0.05))
 
 
-def test_the_disk_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disk_waits_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tails, "SYNCS", 3)
     waits = tails.syncs(tmp_path)
     assert len(waits) == 3
@@ -108,14 +110,14 @@ def test_the_disk_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_longest_of_a_histogram_is_bounded() -> None:
+def test_maximum_of_a_histogram_is_limited() -> None:
     before = {0.01: 5, 0.1: 7, float("inf"): 7}
     assert tails.since(before, {0.01: 5, 0.1: 9, float("inf"): 9}) == (2, 100)
     assert tails.since(before, {0.01: 6, 0.1: 8, float("inf"): 8}) == (1, 10)
     assert tails.since(before, before) == (0, 0)
 
 
-def test_growth_is_the_last_quarter_against_the_second() -> None:
+def test_growth_compares_the_last_quarter_with_the_second() -> None:
     flat = Memory("flat", [(float(at), 1000 + at) for at in range(41)])
     grown = Memory("grown", [(float(at), 1000 + at * 10) for at in range(41)])
     assert flat.is_flat

@@ -1,4 +1,4 @@
-"""What a block costs is measured on a chain, and a block that costs more is told."""
+"""The cost of a block is measured on a chain, and growth of the cost is reported."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from benchmarks.watcher.__main__ import Cost, compared, growth, measure, table
 from tests.live.chain_fixture import running_anvil
 
 
-def test_a_block_is_read_and_what_it_took_is_counted(tmp_path: Path) -> None:
+def test_block_is_read_and_its_cost_counted(tmp_path: Path) -> None:
     with running_anvil() as chain:
         costs = {
             count: measure(
@@ -23,6 +23,6 @@ def test_a_block_is_read_and_what_it_took_is_counted(tmp_path: Path) -> None:
     assert compared("SQLite", costs, costs).count("| 1.00 |") == 6
 
 
-def test_growth_is_from_the_fewest_to_the_most() -> None:
+def test_growth_compares_the_fewest_with_the_most() -> None:
     costs = {count: Cost(cpu_ms, 30.0, 20, 7) for count, cpu_ms in ((1000, 10.0), (9000, 15.0))}
     assert growth(costs) == 1.5

@@ -1,4 +1,4 @@
-"""Messages of the real worker reach the receivers that are measured. No load here."""
+"""Messages of the real worker reach the measured receivers. Without load."""
 
 from argparse import Namespace
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def receivers(tmp_path: Path) -> Iterator[Receivers]:
         yield receivers
 
 
-def test_each_sender_reaches_all_and_bad_receivers_are_told_apart(
+def test_each_sender_reaches_all_receivers_and_reports_failing_ones(
     receivers: Receivers, tmp_path: Path
 ) -> None:
     arguments = Namespace(
@@ -38,13 +38,13 @@ def test_each_sender_reaches_all_and_bad_receivers_are_told_apart(
     ]
     assert all(line.burst.events == EVENTS for line in run.lines if line.burst)
     taken = [line.latency.events for line in run.lines if line.latency]
-    assert taken == [10, 10, 4], "of the last ten, six were for those that take nothing"
+    assert taken == [10, 10, 4], "six of the last ten were for failing receivers"
     assert table(run.lines).count("\n") == 6
     with pytest.raises(NotAllArrived, match="0 of 1 "):
         receivers.wait(1, seconds=0)
 
 
-def test_a_goal_is_held_by_the_worst() -> None:
+def test_goal_applies_to_the_worst_value() -> None:
     lines = [
         Line("a", "5", latency=Latency(9, 100.0, 10.0, p99, p99), is_judged=True)
         for p99 in (900.0, 1100.0)

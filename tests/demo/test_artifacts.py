@@ -1,4 +1,4 @@
-"""The shipped bytecode is what our sources compile to."""
+"""The shipped bytecode is the compiled form of our sources."""
 
 import json
 import os
@@ -15,7 +15,7 @@ SHIPPED = ROOT / "demo" / "chain" / "contracts"
 
 
 def find_compiler() -> Path:
-    """The node_modules directory that holds the pinned solc; skips the test without it."""
+    """Return the node_modules directory with the pinned solc. Skips the test if there is none."""
     if shutil.which("node") is None:
         pytest.skip("node is not installed: the contracts cannot be compiled again")
     named = os.environ.get("NODE_PATH", "").split(os.pathsep)
@@ -26,7 +26,7 @@ def find_compiler() -> Path:
     pytest.skip("npm's solc is not installed: run scripts/build_contracts once")
 
 
-def test_the_shipped_artifacts_are_the_compiled_sources(tmp_path: Path) -> None:
+def test_shipped_artifacts_match_the_compiled_sources(tmp_path: Path) -> None:
     compiled = subprocess.run(
         ["node", "contracts/compile.cjs", str(tmp_path)],
         cwd=ROOT,
@@ -46,15 +46,15 @@ def test_each_source_has_its_artifact() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.json")), ids=lambda path: path.stem)
-def test_an_artifact_is_complete(path: Path) -> None:
+def test_artifact_is_complete(path: Path) -> None:
     artifact = load_artifact(path.stem)
     assert bytes.fromhex(artifact.bytecode.removeprefix("0x"))
     assert artifact.abi
     assert json.loads(path.read_text())["compiler"] == "0.8.37"
 
 
-def test_the_token_cannot_be_minted_or_stopped() -> None:
-    """Nobody has a say over the play money once it is deployed."""
+def test_token_cannot_be_minted_or_stopped() -> None:
+    """Nobody controls the play money after its deployment."""
     functions = {
         each["name"]
         for each in load_artifact("TestToken").abi

@@ -16,7 +16,7 @@ from tests.support.frozen_clock import FrozenClock
 HOST = "demo.example"
 
 
-def test_organization_that_has_moved_is_refused(
+def test_moved_organization_is_rejected(
     chat_database: Database, chat_app: ChatApp, clock: FrozenClock
 ) -> None:
     def seed() -> object:

@@ -1,4 +1,4 @@
-"""The supervisor with real processes: it restarts what dies and leaves nothing behind."""
+"""The supervisor restarts programs that die and leaves no processes behind."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ SOON_S = 60.0
 
 
 def is_running(pid: int) -> bool:
-    """Whether the process exists and is more than a zombie nobody has collected yet."""
+    """Return whether the process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -41,7 +41,7 @@ def holds(condition: Callable[[], bool]) -> Callable[[], Awaitable[bool]]:
 
 
 def run(body: Callable[[Supervisor], Awaitable[int]], *, grace_s: float = 5.0) -> list[str]:
-    """Supervise `body` quickly; what the supervisor said."""
+    """Supervise `body` with short pauses, and return the output of the supervisor."""
     said: list[str] = []
     status = asyncio.run(
         supervise(body, Supervisor(said.append, first_delay_s=0.01, grace_s=grace_s))
@@ -50,7 +50,7 @@ def run(body: Callable[[Supervisor], Awaitable[int]], *, grace_s: float = 5.0) -
     return said
 
 
-def test_starts_a_program_again_when_it_dies_and_quotes_its_last_words(tmp_path: Path) -> None:
+def test_program_that_dies_is_restarted_and_its_last_output_shown(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
 
     async def body(supervisor: Supervisor) -> int:
@@ -65,7 +65,7 @@ def test_starts_a_program_again_when_it_dies_and_quotes_its_last_words(tmp_path:
     assert any("again in 0.02 s" in line for line in said), "the pause must grow"
 
 
-def test_says_which_signal_a_program_died_of(tmp_path: Path) -> None:
+def test_signal_that_ended_a_program_is_reported(tmp_path: Path) -> None:
     async def body(supervisor: Supervisor) -> int:
         await supervisor.start(shell(tmp_path, "kill -9 $$"))
         told = holds(lambda: any("signal SIGKILL" in line for line in said))
@@ -75,7 +75,7 @@ def test_says_which_signal_a_program_died_of(tmp_path: Path) -> None:
     assert asyncio.run(supervise(body, Supervisor(said.append))) == 0
 
 
-def test_stopping_ends_children_and_what_they_started(tmp_path: Path) -> None:
+def test_stopping_ends_children_and_grandchildren(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
 
     async def body(supervisor: Supervisor) -> int:
@@ -92,7 +92,7 @@ def test_stopping_ends_children_and_what_they_started(tmp_path: Path) -> None:
         time.sleep(0.01)
 
 
-def test_kills_what_does_not_stop_in_time(tmp_path: Path) -> None:
+def test_children_that_do_not_stop_in_time_are_killed(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
 
     async def body(supervisor: Supervisor) -> int:
@@ -111,7 +111,7 @@ def test_kills_what_does_not_stop_in_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_the_wait(tmp_path: Path, number: signal.Signals) -> None:
+def test_signal_ends_the_wait(tmp_path: Path, number: signal.Signals) -> None:
     async def body(supervisor: Supervisor) -> int:
         await supervisor.start(shell(tmp_path, "exec sleep 300"))
         os.kill(os.getpid(), number)
@@ -123,14 +123,14 @@ def test_a_signal_ends_the_wait(tmp_path: Path, number: signal.Signals) -> None:
     assert time.monotonic() - began < SOON_S
 
 
-def test_gives_up_on_what_never_comes(tmp_path: Path) -> None:
+def test_wait_times_out(tmp_path: Path) -> None:
     async def body(supervisor: Supervisor) -> int:
         return int(await supervisor.until("The sun", holds(lambda: False), 0.05))
 
     assert run(body) == ["The sun did not happen within 0.05 seconds.", "all stopped"]
 
 
-def test_children_end_with_a_supervisor_that_is_killed(tmp_path: Path) -> None:
+def test_children_end_with_a_killed_supervisor(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     program = f"""
 import asyncio, os, pathlib

@@ -1,4 +1,4 @@
-"""A fresh demo for the tests that send the documents' examples."""
+"""A new demo for the tests that send the documents' examples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.live.running_demo import Demo
 
 @pytest.fixture
 def ready(tmp_path: Path) -> Iterator[Mapping[str, Any]]:
-    """What a fresh demo says of itself."""
+    """Return what a new demo announces when it is ready."""
     demo = Demo(tmp_path, "--json")
     try:
         yield json.loads(demo.out.splitlines()[-1])

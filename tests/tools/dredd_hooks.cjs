@@ -1,7 +1,7 @@
-// What Dredd has to be told: it asks for every documented status with the same request, which has one
-// answer (https://github.com/apiaryio/dredd/issues/1257), and takes each documented header for one that
-// must be there. It reads no `examples` of a parameter, so the key of a new invoice would be empty. So
-// only successes are asked for, of the invoice that its first request has created, which is canceled last.
+// Configuration of Dredd. Dredd sends the same request for every documented status
+// (https://github.com/apiaryio/dredd/issues/1257), treats each documented header as required, and ignores
+// `examples` of parameters, so the key of a new invoice would be empty. Therefore only successes are
+// requested, for the invoice that the first request has created. It is canceled last.
 "use strict";
 
 const hooks = require("hooks");

@@ -1,7 +1,7 @@
-"""The requests that a document's examples make, as an importer of collections makes them.
+"""The requests given by a document's examples, as importers of collections create them.
 
-Parameters have the value of their first example, else their default; what has neither is left out.
-The body is of the first media type. There is one request for each example of a body.
+Parameters have the value of their first example, or their default. Parameters without either are
+omitted. The body has the first media type. There is one request for each example of a body.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tests.contract.specs.examples import Node, operations, resolve
 
 JSON = "application/json"
 ENDS_ACCESS = "x-ends-access"
-"""Marks an operation after which the caller's key is refused."""
+"""Marks an operation after which the caller's key is invalid."""
 
 
 @dataclass(frozen=True)
 class ExampleRequest:
-    """One request of an operation; `example` is the name of its body's example, if it has one."""
+    """A request to an operation. `example` is the name of the example of its body, or None."""
 
     operation: str
     example: str
@@ -40,7 +40,7 @@ class ExampleRequest:
 
 
 def example_requests(document: Node) -> Iterator[ExampleRequest]:
-    """The requests of a published document, in its order."""
+    """Return the requests of a published document, in its order."""
     for method, path, operation, parameters in operations(document):
         content = resolve(document, operation.get("requestBody", {})).get("content", {})
         media_type = next(iter(content), "")
@@ -73,7 +73,7 @@ def example_requests(document: Node) -> Iterator[ExampleRequest]:
 
 
 def _value(document: Node, parameter: Node, at: int) -> Any:
-    """The parameter's example for the body's example at that place, else its default."""
+    """Return the example of the parameter for the body's example at index `at`, or its default."""
     media = parameter
     if "content" in parameter:
         media = next(iter(parameter["content"].values()))

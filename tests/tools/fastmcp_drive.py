@@ -1,7 +1,7 @@
-"""Calls the operations of a document as the tools of an MCP server, which FastMCP makes of it.
+"""Calls the operations of a document as the tools of an MCP server that FastMCP creates from it.
 
-It runs in the environment of FastMCP; tests/contract/sdk/python/drive.py says what it is given, and
-SPECD_SDK_SPEC names the document's file. A call that fails is told and the next one is made.
+It runs in the environment of FastMCP. tests/contract/sdk/python/drive.py describes its input, and
+SPECD_SDK_SPEC names the file of the document. A failing call is reported, and the next one follows.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from fastmcp import Client, FastMCP
 
 
 class Mcp:
-    """What drives an MCP server for each caller; records are parsed JSON."""
+    """A driver for an MCP server, with a client for each caller. Records are parsed JSON."""
 
     def __init__(self, document: JSON, base_url: str) -> None:
         self._document, self._base_url = document, base_url

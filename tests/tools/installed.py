@@ -22,13 +22,13 @@ STEP_S = 180
 
 
 def skip_without(program: Path) -> None:
-    """Skip the test where the tool is not installed."""
+    """Skip the test if the tool is not installed."""
     if not program.exists() or (NODE in program.parents and shutil.which("node") is None):
         pytest.skip(f"{program.name} is not there: run scripts/tools")
 
 
 def write_document(name: str, directory: Path) -> Path:
-    """Write a document as it is published; return the file."""
+    """Write the published form of a document. Return the file."""
     file = directory / f"{name}.yaml"
     file.write_bytes(specs.text(name))
     return file
@@ -41,7 +41,7 @@ def run(
     env: Mapping[str, str] | None = None,
     within_s: float = STEP_S,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a tool to its end. Raise TimeoutExpired where it takes longer."""
+    """Run a tool to its end. Raise TimeoutExpired if it takes longer than `within_s`."""
     return subprocess.run(
         [str(word) for word in words],
         cwd=cwd,

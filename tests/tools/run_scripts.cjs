@@ -1,11 +1,11 @@
-// Runs the scripts that Bruno made of a document's links, which read an answer and set variables.
-// Reads a list of them as JSON from standard input and writes those that fail, as JSON.
+// Runs the scripts that Bruno created from the links of a document. They read an answer and set variables.
+// Reads a list of scripts as JSON from standard input, and writes the failing scripts as JSON.
 "use strict";
 
 const fs = require("node:fs");
 const vm = require("node:vm");
 
-// Whatever a script reads of an answer is there.
+// Every property of an answer exists.
 const anything = new Proxy({}, { get: () => anything });
 const failed = [];
 for (const [name, source] of JSON.parse(fs.readFileSync(0, "utf8"))) {

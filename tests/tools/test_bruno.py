@@ -1,4 +1,4 @@
-"""Bruno imports every document, and the scripts that it makes of links run."""
+"""Bruno imports every document, and the scripts that it creates from links run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCRIPTS = Path(__file__).parent / "run_scripts.cjs"
 
 
 def requests_of(collection: Path) -> dict[str, dict[str, Any]]:
-    """Return the requests of an imported collection by their names."""
+    """Return the requests of an imported collection by name."""
     contents = (read_yaml(file) for file in collection.rglob("*.yml"))
     return {
         its["info"]["name"]: its for its in contents if its.get("info", {}).get("type") == "http"
@@ -45,7 +45,7 @@ def test_bruno_imports_a_document(document: str, tmp_path: Path) -> None:
     assert json.loads(run("node", SCRIPTS, given=json.dumps(scripts)).stdout) == []
 
 
-def test_a_script_that_reads_what_is_not_there_is_noticed() -> None:
+def test_script_that_reads_a_missing_value_is_detected() -> None:
     skip_without(BRU)
     scripts = [("right", "bru.setVar('id', res.body.id)"), ("wrong", "bru.setVar('id', id)")]
     failed = json.loads(run("node", SCRIPTS, given=json.dumps(scripts)).stdout)

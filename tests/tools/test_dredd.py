@@ -1,4 +1,4 @@
-"""Dredd finds every answer of the payment service as the document has it."""
+"""Every answer of the payment service matches the document, according to Dredd."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SUCCESSES = 5
 DREDD = NODE / ".bin" / "dredd"
 
 
-def test_dredd_finds_what_the_document_says(tmp_path: Path) -> None:
+def test_answers_match_the_document(tmp_path: Path) -> None:
     skip_without(DREDD)
     document = write_document("payment", tmp_path)
     with staged("payment", tmp_path) as stage:

@@ -1,4 +1,4 @@
-"""Each example of each operation is answered with 2xx by a fresh demo, in the documents' order."""
+"""A new demo answers each example of each operation with 2xx, in the order of the documents."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ EXCEPTIONS = {
         "deactivate_own_user": "the demo's owner is the only one, so no example ends the account",
     },
 }
-"""Document -> the examples that a fresh demo refuses, with the reason."""
+"""Document -> the examples that a new demo rejects, with the reason."""
 LEAST = {"payment": 7, "payment-events": 17, "chat": 215}
-"""Document -> how many examples are answered with 2xx at least."""
+"""Document -> the minimum number of examples answered with 2xx."""
 BASES = {"payment": "", "payment-events": "", "chat": "/api/v1"}
 
 
@@ -71,13 +71,13 @@ def test_examples_are_answered(ready: Mapping[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("document", BASES)
-def test_what_ends_access_comes_last(document: str) -> None:
+def test_operations_that_end_access_come_last(document: str) -> None:
     ends = [request.ends_access for request in example_requests(specs.load(document))]
     assert ends == sorted(ends)
     assert sum(ends) == (2 if document == "chat" else 0)
 
 
-def test_each_operation_has_keys_of_its_own() -> None:
+def test_each_operation_has_different_idempotency_keys() -> None:
     keys = [
         request.headers["Idempotency-Key"]
         for document in BASES

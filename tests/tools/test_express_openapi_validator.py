@@ -1,4 +1,4 @@
-"""express-openapi-validator, before the payment service, objects to no request and to no answer."""
+"""express-openapi-validator, in front of the payment service, accepts all requests and answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROUNDS = 50
 
 @contextmanager
 def validating(document: Path, target: str) -> Iterator[str]:
-    """The address of the proxy before the target."""
+    """Return the address of a proxy in front of the target."""
     process = subprocess.Popen(
         ["node", PROXY, document, target],
         env={**os.environ, "NODE_PATH": str(NODE)},
@@ -38,7 +38,7 @@ def validating(document: Path, target: str) -> Iterator[str]:
 
 
 def play(client: httpx.Client, number: int) -> Iterator[httpx.Response]:
-    """The life of an invoice, with refusals."""
+    """Play the life of an invoice, including rejected requests."""
     key = {"Idempotency-Key": f"validated-{number}"}
     order = {
         "external_order_id": f"validated-{number}",
@@ -66,7 +66,7 @@ def headers_of(stage: Stage) -> dict[str, str]:
     return {"Authorization": f"Bearer {facts['callers']['ada']['token']}"}
 
 
-def test_no_request_and_no_answer_is_objected_to(tmp_path: Path) -> None:
+def test_all_requests_and_answers_are_accepted(tmp_path: Path) -> None:
     skip_without(NODE / "express-openapi-validator")
     document = write_document("payment", tmp_path)
     with (

@@ -1,4 +1,4 @@
-"""An MCP host calls the operations of a document as tools, as FastMCP makes them of it."""
+"""An MCP host calls the operations of a document as tools that FastMCP creates."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tests.tools.installed import FASTMCP, ROOT, run, skip_without, write_docume
 
 DRIVE = Path(__file__).parent / "fastmcp_drive.py"
 CALLED = {"payment": 1.0, "payment-events": 1.0, "chat": 170 / 177}
-"""The least share of a document's operations that answer 2xx."""
+"""Document -> the minimum share of operations answered with 2xx."""
 WITHIN_S = 900
-"""A server is made for each caller, and FastMCP reads 177 tools for each call."""
+"""A server is created for each caller, and FastMCP reads 177 tools for each call."""
 
 
 @pytest.mark.parametrize("document", CALLED)

@@ -1,7 +1,8 @@
-"""Postman's importer makes a collection of each document, and newman runs it against a fresh demo.
+"""Postman's importer creates a collection from each document, and newman runs it against a new
+demo.
 
-Nothing of a collection is changed, but that the operations which end the caller's access are left
-out: newman runs folders in the order of paths, so they would not come last.
+Collections are not changed, except that operations which end the caller's access are omitted:
+newman runs folders in the order of paths, so these would not come last.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ PATHS = {
     "chat": "/api/v1/openapi.yaml",
 }
 SENT = {"payment": 5, "payment-events": 13, "chat": 175}
-"""Document -> how many requests its collection has."""
+"""Document -> the number of requests in its collection."""
 EXCEPTIONS = {
     "payment-events": {
         "List invoices of the project": "Postman invents a cursor, which only an answer tells",
@@ -37,7 +38,7 @@ EXCEPTIONS = {
         "Send JSON to an incoming webhook": "the key of a bot is the server's to give",
         "Send what a product posts to an incoming webhook": "the same",
         "Add a custom emoji": "a picture has to be chosen by hand",
-        "Deactivate a custom emoji": "there is none without a picture",
+        "Deactivate a custom emoji": "a picture is required",
         "Upload a picture of yourself": "a picture has to be chosen by hand",
         "Get a temporary address of a file": "the name of a file is the server's to give",
         "Authorize this server at the video-call vendor": "Postman invents a link",
@@ -45,12 +46,12 @@ EXCEPTIONS = {
         "Receive the vendor's notice that a user has deauthorized": "the vendor sends none",
     },
 }
-"""Document -> the requests that a fresh demo refuses, with the reason."""
+"""Document -> the requests that a new demo rejects, with the reason."""
 STEP_S = 300
 
 
 def without(items: list[dict[str, Any]], names: set[str]) -> list[dict[str, Any]]:
-    """The items of a collection, but for the requests of these names."""
+    """Return the items of a collection without the requests of these names."""
     return [
         {**item, "item": without(item["item"], names)} if "item" in item else item
         for item in items
@@ -58,7 +59,7 @@ def without(items: list[dict[str, Any]], names: set[str]) -> list[dict[str, Any]
     ]
 
 
-def test_newman_runs_what_is_imported(ready: Mapping[str, Any], tmp_path: Path) -> None:
+def test_imported_collection_runs(ready: Mapping[str, Any], tmp_path: Path) -> None:
     if shutil.which("node") is None or not NEWMAN.exists() or not IMPORTER.exists():
         pytest.skip("newman is not there: run scripts/tools")
     for document in PATHS:
@@ -68,7 +69,9 @@ def test_newman_runs_what_is_imported(ready: Mapping[str, Any], tmp_path: Path) 
 
 
 def newman(ready: Mapping[str, Any], document: str, directory: Path) -> tuple[dict[str, int], int]:
-    """The requests that were not answered with 2xx, with the status; and how many were sent."""
+    """Return the requests that were not answered with 2xx, with their status, and the number of all
+    requests.
+    """
     base, owner = ready["base_url"], ready["chat_users"][0]
     source, collection, report = (
         directory / f"{document}.{kind}" for kind in ("yaml", "json", "report.json")

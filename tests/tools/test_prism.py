@@ -1,4 +1,4 @@
-"""Prism mocks every operation of every document, asked with the examples."""
+"""Prism mocks every operation of every document, requested with the examples."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.tools.installed import DOCUMENTS, PRISM, STEP_S, skip_without, write_
 
 SCHEMES = {"payment": "Bearer", "payment-events": "Bearer", "chat": "Basic"}
 UNMOCKED = {"chat": {"get_user_by_email", "update_user_by_email"}}
-"""What Prism takes for another path: docs/tools.md has the issue."""
+"""Operations that Prism confuses with another path. docs/tools.md links to the issue."""
 
 
 @contextmanager
 def mocking(document: Path) -> Iterator[str]:
-    """The address of Prism as a mock."""
+    """Return the address of Prism as a mock."""
     port, log = free_port(), document.with_suffix(".log")
     with log.open("wb") as output:
         command = [PRISM, "mock", document, "-h", "127.0.0.1", "-p", str(port)]
@@ -45,7 +45,7 @@ def mocking(document: Path) -> Iterator[str]:
 
 
 def ask(client: httpx.Client, address: str, name: str, operation: Operation) -> httpx.Response:
-    """Return the answer to the request that the examples make."""
+    """Return the answer to the request given by the examples."""
     sent = operation.sent({}, None)
     path = operation.path.format(
         **{k: quote(str(v), safe="") for k, v in sent["path_values"].items()}

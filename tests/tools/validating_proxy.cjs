@@ -1,6 +1,7 @@
-// A proxy that judges each request and answer by a document with express-openapi-validator:
-// node validating_proxy.cjs DOCUMENT TARGET. It prints its port. An objection has the header
-// `X-Objection`: 4xx to a request, 500 to an answer. `X-Break: 1` breaks the answer before.
+// A proxy that validates each request and answer with express-openapi-validator:
+// node validating_proxy.cjs DOCUMENT TARGET. It prints its port. Errors have the header
+// `X-Objection`, with status 4xx for a request and 500 for an answer. `X-Break: 1` breaks the answer
+// before its validation.
 "use strict";
 
 const express = require("express");

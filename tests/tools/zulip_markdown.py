@@ -1,8 +1,8 @@
 """Compare the renderer with Zulip's published test data, which is not part of this repository.
 
-`python -m tests.tools.zulip_markdown PATH` reads `markdown_test_cases.json` of a checkout of Zulip
-and prints how many cases agree, and each case that does not with the reason. It fails for a
-difference without a reason.
+`python -m tests.tools.zulip_markdown PATH` reads `markdown_test_cases.json` of a checkout of Zulip,
+and prints the number of cases that agree and each other case with the reason. It fails if a
+difference has no reason.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ DIFFERENCES = {
         "parentheses in an address may be nested to any depth"
     ),
 }
-"""Name or text of a case -> why its HTML is another one."""
+"""Name or text of a case -> the reason for different HTML."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A text and the HTML that Zulip makes of it."""
+    """A text and the HTML that Zulip renders."""
 
     name: str
     text: str
@@ -62,8 +62,10 @@ class Case:
 
 
 class _Normalizer(HTMLParser):
-    """Collects the elements and words of a document. Highlighting and the elements of formulas are
-    left out, because they depend on the versions of libraries.
+    """Collects the elements and words of a document.
+
+    Highlighting and the elements of formulas are omitted, because they depend on the versions of
+    libraries.
     """
 
     def __init__(self) -> None:
@@ -111,7 +113,7 @@ _VOID = re.compile(r"<(br|hr|img)\b([^>]*?)/?>")
 
 
 def normalized(markup: str) -> str:
-    """Return the elements and words of a document, with white space that does not count removed."""
+    """Return the elements and words of a document, without insignificant white space."""
     normalizer = _Normalizer()
     normalizer.feed(_VOID.sub(r"<\1\2/>", markup))
     normalizer.close()
@@ -120,7 +122,7 @@ def normalized(markup: str) -> str:
 
 
 def read_cases(path: Path) -> list[Case]:
-    """Return the cases of a file, those about addresses as well."""
+    """Return the cases of a file, including those about addresses."""
     data = json.loads(path.read_text())
     cases = [
         Case(
