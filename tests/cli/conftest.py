@@ -1,4 +1,4 @@
-"""Commands run in a clean environment over a data directory of their own."""
+"""Commands run in a clean environment with a temporary data directory."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +37,9 @@ def project(migrated: Specd) -> str:
 
 @pytest.fixture
 def rows(database_url: str) -> Callable[[], dict[str, int]]:
-    """Counts the rows of every table: what a refused command must leave as it was."""
+    """Return a function that counts the rows of every table, to show that a failed command changed
+    nothing.
+    """
     engine = create_engine(database_url)
 
     def count() -> dict[str, int]:

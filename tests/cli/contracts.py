@@ -1,4 +1,4 @@
-"""Contracts that answer as a test says, written as EVM code: no compiler is at hand."""
+"""Contracts with fixed answers, written as EVM code, because no compiler is available."""
 
 from collections.abc import Mapping
 
@@ -12,13 +12,13 @@ def word(number: int) -> bytes:
 
 
 def string(text: bytes) -> bytes:
-    """As the ABI writes a `string` that is returned."""
+    """Return the ABI encoding of a `string` return value."""
     return word(32) + word(len(text)) + text.ljust(-(-len(text) // 32) * 32, b"\0")
 
 
 def contract(answers: Mapping[int, bytes]) -> str:
-    """Code that returns these bytes for these selectors and reverts for all others."""
-    begin = bytes.fromhex("60003560e01c")  # the first four bytes of what is sent
+    """Return code that answers these selectors with these bytes and reverts for all others."""
+    begin = bytes.fromhex("60003560e01c")  # the first four bytes of the call
     end = bytes.fromhex("600080fd")  # revert
     answers_at = len(begin) + ENTRY * len(answers) + len(end)
     data_at = answers_at + ANSWER * len(answers)
@@ -35,6 +35,6 @@ def contract(answers: Mapping[int, bytes]) -> str:
 
 
 def token(decimals: int = 6, symbol: bytes | None = string(b"TUSD")) -> str:
-    """A token's code; None: `symbol()` reverts."""
+    """Return the code of a token. If `symbol` is None, `symbol()` reverts."""
     answers = {DECIMALS: word(decimals)}
     return contract(answers if symbol is None else answers | {SYMBOL: symbol})

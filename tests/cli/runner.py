@@ -1,4 +1,4 @@
-"""Runs commands of `specd` in this process, as scripts would."""
+"""Runs commands of `specd` in this process."""
 
 import json
 from typing import Any
@@ -16,27 +16,27 @@ XPUB = (
 
 
 class Specd:
-    """Runs `specd WORDS...` in this process and keeps what it printed."""
+    """Runs `specd WORDS...` in this process and captures its output."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
 
     def __call__(self, *words: str) -> tuple[int, str, str]:
-        """(exit status, standard output, standard error)."""
+        """Return (exit status, standard output, standard error)."""
         with pytest.raises(SystemExit) as ended:
             main(list(words))
         out, err = self._capsys.readouterr()
         return int(ended.value.code or 0), out, err
 
     def json(self, *words: str) -> dict[str, Any]:
-        """The JSON object on the last line of a command that must succeed."""
+        """Return the JSON object on the last line of a command that must succeed."""
         status, out, err = self(*words, "--json")
         assert (status, err) == (0, "")
         answer: dict[str, Any] = json.loads(out.splitlines()[-1])
         return answer
 
     def refusal(self, *words: str) -> str:
-        """The one sentence of a command that must fail and print nothing else."""
+        """Return the sentence printed by a command that must fail and print nothing else."""
         status, out, err = self(*words)
         assert status != 0
         assert out == ""

@@ -1,4 +1,4 @@
-"""The application of a project as a server builds it."""
+"""A server builds the application of a project."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
 
 def gunicorn_application(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
-    """Return what `specd serve WORDS` has gunicorn serve."""
+    """Return the application that gunicorn serves for `specd serve WORDS`."""
     ran: list[list[str]] = []
     monkeypatch.setattr(sys, "argv", ["specd"])
     monkeypatch.setattr(serve, "require_databases", lambda *_: None)
@@ -43,7 +43,7 @@ def gunicorn_application(monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
     return application
 
 
-def test_middlewares_of_the_project_are_around_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_middlewares_of_the_project_wrap_the_application(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(project, "middlewares", ("tests.specd.engine.middlewares:Mark",))
     client = Client(applications.build(project, [project["payment"]]))
     for path in ("/v1/openapi.json", "/healthz", "/docs"):
@@ -59,7 +59,7 @@ def test_middlewares_of_the_project_are_around_it(monkeypatch: pytest.MonkeyPatc
         (("--only", "chat", "--only", "payment"), [200, 200]),
     ],
 )
-def test_servers_serve_the_services_that_are_named(
+def test_servers_serve_the_named_services(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], statuses: list[int]
 ) -> None:
     app = import_app(gunicorn_application(monkeypatch, *words))

@@ -1,4 +1,4 @@
-"""`specd backup` and `specd restore`: an installation comes back from nothing but its backup."""
+"""`specd backup` and `specd restore`: an installation can be restored from its backup alone."""
 
 import os
 import shutil
@@ -46,7 +46,7 @@ class Installation:
 
 @pytest.fixture(scope="module")
 def template() -> list[Installation]:
-    """The first installation, which the others are copies of."""
+    """The first installation, which is copied for the others."""
     return []
 
 
@@ -85,7 +85,7 @@ def make_installation(specd: Specd, data_dir: Path) -> Installation:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path]:
-    """Changes to the data directory of another machine, which is empty."""
+    """Return a function that changes to the empty data directory of another machine."""
 
     def change() -> Path:
         monkeypatch.setenv("SPECD_DATA_DIR", str(tmp_path / "restored" / "var"))
@@ -95,7 +95,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], P
 
 
 def require_same(installation: Installation, data_dir: Path, specd: Specd) -> None:
-    """Assert that the present installation has what the one before had."""
+    """Assert that the present installation has the same contents as the given one."""
     owner = installation.owner
     with (
         closing(Database(f"sqlite:///{data_dir / 'chat.db'}")) as database,
@@ -117,12 +117,12 @@ def require_same(installation: Installation, data_dir: Path, specd: Specd) -> No
 
 
 def find_open(folder: Path) -> list[Path]:
-    """Return what other users could read."""
+    """Return the files that other users could read."""
     places = [folder, *folder.rglob("*")]
     return [path for path in places if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)]
 
 
-def test_restore_on_an_empty_machine_has_the_same_installation(
+def test_restore_on_an_empty_machine_gives_the_same_installation(
     specd: Specd, installation: Installation, elsewhere: Callable[[], Path], tmp_path: Path
 ) -> None:
     folder = tmp_path / "backup"
@@ -155,7 +155,7 @@ def test_backup_text_names_the_next_steps(
 
 
 class Killed(BaseException):
-    """The process ends here."""
+    """Raised where the process is killed."""
 
 
 def end(*_: object, **__: object) -> None:
@@ -164,7 +164,7 @@ def end(*_: object, **__: object) -> None:
 
 @pytest.fixture
 def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Ends the process when it makes the given number of files durable, or renames as many."""
+    """Kill the process when it syncs the given number of files, or renames as many."""
     sync, rename = os.fsync, Path.replace
     left = [1_000_000]
 
@@ -247,7 +247,7 @@ def test_restore_continues_after_each_kill(
     require_same(installation, data_dir, specd)
 
 
-def test_files_of_an_interrupted_backup_that_are_gone_are_removed(
+def test_files_only_in_an_interrupted_backup_are_removed(
     specd: Specd, installation: Installation, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -267,7 +267,7 @@ def test_files_of_an_interrupted_backup_that_are_gone_are_removed(
 
 
 @pytest.mark.parametrize("present", ["file", "finished", "other", "locked"])
-def test_folder_of_others_is_refused(
+def test_folder_with_other_files_is_rejected(
     specd: Specd, installation: Installation, tmp_path: Path, present: str
 ) -> None:
     folder = tmp_path / "backup"
@@ -289,10 +289,10 @@ def test_folder_of_others_is_refused(
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
-def test_backup_does_not_create_the_folders_above(
+def test_backup_does_not_create_parent_folders(
     specd: Specd, installation: Installation, tmp_path: Path
 ) -> None:
-    """An unmounted disk would else be filled with nothing but a folder of its name."""
+    """Otherwise a backup to an unmounted disk would create a folder of that name."""
     assert "No such file" in specd.refusal("backup", str(tmp_path / "unmounted" / "backup"))
 
 
@@ -301,7 +301,7 @@ def test_backup_does_not_create_the_folders_above(
     ["chat.db", "payment.db-wal", "chat-secret", "exports/a.zip", "outbox/a.eml",
      "uploads/files/2/aa/aab"],
 )  # fmt: skip
-def test_restore_over_data_is_refused(
+def test_restore_over_data_is_rejected(
     specd: Specd, installation: Installation, elsewhere: Callable[[], Path], tmp_path: Path,
     present: str,
 ) -> None:  # fmt: skip
@@ -349,7 +349,7 @@ def damage(folder: Path, how: str) -> None:
     ["changed", "shorter", "missing", "link", "half a manifest", "half a line", "one file less",
      "outside", "another form", "noise"],
 )  # fmt: skip
-def test_damaged_backup_is_refused_before_anything_is_written(
+def test_damaged_backup_is_rejected_before_anything_is_written(
     specd: Specd, installation: Installation, elsewhere: Callable[[], Path], tmp_path: Path,
     how: str,
 ) -> None:  # fmt: skip
@@ -364,7 +364,7 @@ def test_damaged_backup_is_refused_before_anything_is_written(
     assert [path for path in data_dir.rglob("*") if path.is_file()] == []
 
 
-def test_folder_without_a_backup_is_refused(specd: Specd, tmp_path: Path) -> None:
+def test_folder_without_a_backup_is_rejected(specd: Specd, tmp_path: Path) -> None:
     assert specd.refusal("restore", str(tmp_path)).endswith("is not a backup.")
 
 
@@ -391,7 +391,7 @@ def test_changed_copy_of_an_unfinished_restore_is_not_overwritten(
     assert (data_dir / "payment.db").read_text() == "somebody's data"
 
 
-def test_another_secret_of_the_machine_is_refused(
+def test_different_secret_of_the_machine_is_rejected(
     specd: Specd, installation: Installation, elsewhere: Callable[[], Path], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -404,17 +404,17 @@ def test_another_secret_of_the_machine_is_refused(
     )
     monkeypatch.setenv("SPECD_CHAT_SECRET", secret)
     specd.json("restore", str(tmp_path / "backup"))
-    assert not (data_dir / "chat-secret").exists(), "the setting has it"
+    assert not (data_dir / "chat-secret").exists(), "the setting has this secret"
 
 
-def test_backup_under_another_secret_than_the_databases_is_refused(
+def test_backup_with_a_secret_that_differs_from_the_database_is_rejected(
     specd: Specd, installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPECD_CHAT_SECRET", "b" * 32)
     assert "another SPECD_CHAT_SECRET" in specd.refusal("backup", str(tmp_path / "backup"))
 
 
-def test_one_service_is_backed_up_alone(
+def test_single_service_is_backed_up(
     specd: Specd, installation: Installation, elsewhere: Callable[[], Path], tmp_path: Path
 ) -> None:
     (installation.data_dir / "chat.db").unlink()
@@ -425,7 +425,7 @@ def test_one_service_is_backed_up_alone(
     assert {path.name for path in data_dir.iterdir()} == {"payment.db", "payment-secret"}
 
 
-def test_database_of_postgresql_needs_its_own_backup(
+def test_postgresql_database_needs_a_separate_backup(
     specd: Specd, chat_postgres: tuple[str, Any], elsewhere: Callable[[], Path], tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -446,7 +446,7 @@ def test_database_of_postgresql_needs_its_own_backup(
     assert (data_dir / "chat-secret").exists()
 
 
-def test_settings_are_those_that_the_wrapper_reads(tmp_path: Path) -> None:
+def test_settings_are_restored_in_the_form_that_the_wrapper_reads(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("s" * 40 + "\n")
     env = {
@@ -481,14 +481,14 @@ def test_settings_are_those_that_the_wrapper_reads(tmp_path: Path) -> None:
     assert {k: v for k, v in read.items() if k.startswith("SPECD_")} == expected
 
 
-def test_setting_that_no_line_can_have_is_refused(
+def test_setting_that_no_line_can_contain_is_rejected(
     specd: Specd, installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPECD_MAIL_FROM", 'it\'s "a" <noreply@localhost>')
     assert "SPECD_MAIL_FROM" in specd.refusal("backup", str(tmp_path / "backup"))
 
 
-def test_backup_copies_what_is_only_in_the_log(
+def test_backup_includes_changes_that_are_only_in_the_log(
     specd: Specd, installation: Installation, elsewhere: Callable[[], Path], tmp_path: Path
 ) -> None:
     file = installation.data_dir / "payment.db"

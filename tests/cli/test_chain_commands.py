@@ -1,4 +1,4 @@
-"""`specd chain` and `specd payment pay` as people and scripts run them."""
+"""`specd chain` and `specd payment pay`, run as processes and in this process."""
 
 import json
 import os
@@ -55,7 +55,7 @@ class Bill:
 
 
 def open_invoice(specd: Specd, amount: str, *, chain_id: int = 31337, token: str = TOKEN) -> Bill:
-    """A migrated database with one open invoice in it."""
+    """Return the bill of one open invoice in a migrated database."""
     place_migrated(Settings.from_env().data_dir / "payment.db", "payment")
     project = specd.json("payment", "create-project", "--name", "Shop", "--xpub", XPUB)
     specd.json(
@@ -93,7 +93,7 @@ def chain(
 
 
 class TestPay:
-    def test_sends_what_is_missing(self, specd: Specd, chain: LocalChain) -> None:
+    def test_sends_the_amount_due(self, specd: Specd, chain: LocalChain) -> None:
         bill = open_invoice(specd, "12.5")
         sent = specd.json("payment", "pay", bill.invoice_id)
         assert sent == {
@@ -108,7 +108,9 @@ class TestPay:
         assert receipt["status"] == "0x1"
         assert chain.balance(bill.deposit_address) == 12_500_000
 
-    def test_sends_parts_then_the_rest_then_refuses(self, specd: Specd, chain: LocalChain) -> None:
+    def test_sends_parts_then_the_remainder_then_refuses(
+        self, specd: Specd, chain: LocalChain
+    ) -> None:
         bill = open_invoice(specd, "12.5")
         assert specd.json("payment", "pay", bill.invoice_id, "--amount", "2.25")["amount"] == (
             "2250000"
@@ -124,16 +126,16 @@ class TestPay:
         assert specd.json("payment", "pay", bill.invoice_id)["amount"] == str(2**256 - 1)
         assert chain.balance(PAYER) == 0
 
-    def test_says_when_the_payer_has_too_little(self, specd: Specd, chain: LocalChain) -> None:
+    def test_reports_insufficient_funds(self, specd: Specd, chain: LocalChain) -> None:
         bill = open_invoice(specd, "1")
         chain.pay(bill.deposit_address, 2**256 - 1)
         assert "failed" in specd.refusal("payment", "pay", bill.invoice_id, "--amount", "5")
 
-    def test_says_when_the_token_is_not_there(self, specd: Specd, chain: LocalChain) -> None:
+    def test_reports_a_missing_token_contract(self, specd: Specd, chain: LocalChain) -> None:
         bill = open_invoice(specd, "1", token="0xDc64a140Aa3E981100a9becA4E685f962f0cF6C9")
         assert "no token" in specd.refusal("payment", "pay", bill.invoice_id)
 
-    def test_passes_over_dead_endpoints(
+    def test_skips_dead_endpoints(
         self, specd: Specd, chain: LocalChain, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         bill = open_invoice(specd, "1")
@@ -154,7 +156,7 @@ class TestPayElsewhere:
             assert specd.json("payment", "pay", bill.invoice_id)["chain_id"] == 80002
             assert chain.balance(bill.deposit_address) == 1_500_000
 
-    def test_refuses_a_node_that_does_not_sign(
+    def test_rejects_a_node_that_does_not_sign(
         self, specd: Specd, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         bill = open_invoice(specd, "1", chain_id=80002)
@@ -172,26 +174,26 @@ class TestPayRefusals:
     @pytest.mark.parametrize(
         "amount", ["0", "-1", "1.", ".5", "00.1", "1.0000000", "1e3", "\uff11", "9" * 72, "x"]
     )
-    def test_a_bad_amount(self, amount: str, specd: Specd, tmp_path: Path) -> None:
+    def test_invalid_amount_is_rejected(self, amount: str, specd: Specd, tmp_path: Path) -> None:
         place_migrated(tmp_path / "var" / "payment.db", "payment")
         specd.refusal("payment", "pay", NOBODY, f"--amount={amount}")
 
     @pytest.mark.parametrize("invoice", [NOBODY, "x", "'; DROP TABLE invoice", "\u0661"])
-    def test_an_unknown_invoice(self, invoice: str, specd: Specd, tmp_path: Path) -> None:
+    def test_unknown_invoice_is_rejected(self, invoice: str, specd: Specd, tmp_path: Path) -> None:
         place_migrated(tmp_path / "var" / "payment.db", "payment")
         specd.refusal("payment", "pay", invoice)
 
-    def test_a_database_that_is_not_there(self, specd: Specd) -> None:
+    def test_missing_database_is_reported(self, specd: Specd) -> None:
         assert "specd migrate" in specd.refusal("payment", "pay", NOBODY)
 
-    def test_no_chain(self, specd: Specd) -> None:
+    def test_missing_chain_is_reported(self, specd: Specd) -> None:
         assert "specd chain" in specd.refusal("payment", "pay", open_invoice(specd, "1").invoice_id)
 
-    def test_an_invoice_on_another_chain(self, specd: Specd) -> None:
+    def test_invoice_on_another_chain_is_rejected(self, specd: Specd) -> None:
         bill = open_invoice(specd, "1", chain_id=80002)
         assert "80002" in specd.refusal("payment", "pay", bill.invoice_id)
 
-    def test_an_endpoint_that_is_another_chain(
+    def test_endpoint_of_another_chain_is_rejected(
         self, specd: Specd, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         bill = open_invoice(specd, "1")
@@ -204,18 +206,20 @@ class TestPayRefusals:
 
 
 class TestWeather:
-    def test_mines(self, specd: Specd, chain: LocalChain) -> None:
+    def test_mines_blocks(self, specd: Specd, chain: LocalChain) -> None:
         height = chain.height
         assert specd.json("chain", "mine", "3") == {"mined": 3, "head": height + 3}
         assert chain.height == height + 3
 
-    def test_reorganises(self, specd: Specd, chain: LocalChain) -> None:
+    def test_reorganizes_the_chain(self, specd: Specd, chain: LocalChain) -> None:
         chain.pay("0x00000000000000000000000000000000000000A1", 5)
         height = chain.mine(1)
         assert specd.json("chain", "reorg", "--depth", "2") == {"depth": 2, "head": height}
         assert chain.balance("0x00000000000000000000000000000000000000A1") == 0
 
-    def test_refuses_a_reorg_deeper_than_the_chain(self, specd: Specd, chain: LocalChain) -> None:
+    def test_rejects_a_reorganization_deeper_than_the_chain(
+        self, specd: Specd, chain: LocalChain
+    ) -> None:
         height = chain.height
         assert str(height) in specd.refusal("chain", "reorg", "--depth", str(height + 1))
         assert chain.height == height
@@ -232,15 +236,13 @@ class TestWeather:
             ("rain",),
         ],
     )
-    def test_refuses_what_it_does_not_understand(
-        self, words: tuple[str, ...], specd: Specd
-    ) -> None:
+    def test_rejects_invalid_input(self, words: tuple[str, ...], specd: Specd) -> None:
         specd.refusal("chain", *words)
 
-    def test_says_when_there_is_no_chain(self, specd: Specd) -> None:
+    def test_reports_a_missing_chain(self, specd: Specd) -> None:
         assert "specd chain" in specd.refusal("chain", "mine", "1")
 
-    def test_leaves_another_chain_alone(
+    def test_does_not_change_another_chain(
         self, specd: Specd, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with serving(healthy(chain_id=1)) as endpoint:
@@ -252,7 +254,7 @@ class TestWeather:
 def running_specd_chain(
     data_dir: Path, port: int, anvil: str, *options: str
 ) -> Iterator[tuple[LocalChain, subprocess.Popen[str], dict[str, Any]]]:
-    """`specd chain` as a process of its own: (the chain, the process, what it announced)."""
+    """Run `specd chain` as a process. Yield the chain, the process and the announced line."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("SPECD_")}
     process = warm.Popen(
         [sys.executable, "-m", "specd._cli.main", "chain", "--port", str(port), "--json", *options],
@@ -297,7 +299,7 @@ class TestForeground:
         return str(find_anvil_or_skip()) if request.param == "anvil" else "none"
 
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-    def test_serves_until_told_to_stop(
+    def test_serves_until_stopped(
         self, engine: str, number: signal.Signals, tmp_path: Path
     ) -> None:
         port = free_port()
@@ -323,7 +325,7 @@ class TestForeground:
             height = chain.height
             assert eventually(lambda: chain.height >= height + 3)
 
-    def test_does_not_leave_the_chain_behind_when_killed(self, engine: str, tmp_path: Path) -> None:
+    def test_ends_the_chain_when_killed(self, engine: str, tmp_path: Path) -> None:
         port = free_port()
         with running_specd_chain(tmp_path, port, engine) as (_, process, _):
             process.kill()
@@ -346,24 +348,24 @@ class TestForeground:
         with running_specd_chain(tmp_path, port, anvil, "--fresh") as (chain, _, _):
             assert chain.balance(ANNA) == 0
 
-    def test_says_when_the_port_is_taken(self, specd: Specd, chain: LocalChain) -> None:
+    def test_reports_a_used_port(self, specd: Specd, chain: LocalChain) -> None:
         port = chain.url.rpartition(":")[2]
         assert port in specd.refusal("chain", "--port", port)
 
-    def test_says_when_anvil_cannot_be_run(
+    def test_reports_an_anvil_that_does_not_start(
         self, specd: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setenv("SPECD_ANVIL", str(tmp_path / "anvil"))
         assert "SPECD_ANVIL" in specd.refusal("chain")
 
-    def test_says_when_what_is_named_anvil_is_not_anvil(
+    def test_reports_a_program_that_is_not_anvil(
         self, specd: Specd, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("SPECD_ANVIL", "/bin/true")
         assert "ended at once" in specd.refusal("chain")
 
     @pytest.mark.parametrize("saved", ["", "{", '{"block": 1}'])
-    def test_puts_a_saved_chain_aside_that_cannot_be_read(self, saved: str, tmp_path: Path) -> None:
+    def test_sets_an_unreadable_saved_chain_aside(self, saved: str, tmp_path: Path) -> None:
         state = tmp_path / "chain.json"
         state.write_text(saved)
         with running_specd_chain(
@@ -378,9 +380,11 @@ class TestForeground:
 
 
 class TestReadingAgain:
-    """What the commands ask of the watcher; tests/live/test_chain_campaign.py sees it done."""
+    """Rescans that the commands request from the watcher. tests/live/test_chain_campaign.py tests
+    their execution.
+    """
 
-    def test_an_invoice(self, specd: Specd) -> None:
+    def test_rescan_of_an_invoice_is_requested(self, specd: Specd) -> None:
         bill = open_invoice(specd, "1")
         join(bill)
         assert newcomers() == []
@@ -388,7 +392,7 @@ class TestReadingAgain:
         assert newcomers() == [bill.invoice_id]
         assert "no such invoice" in specd.refusal("payment", "rescan", NOBODY)
 
-    def test_a_chain_from_a_block_on(
+    def test_rescan_of_a_chain_from_a_block_is_requested(
         self, specd: Specd, chain: LocalChain, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         bill = open_invoice(specd, "1")
@@ -401,13 +405,13 @@ class TestReadingAgain:
         assert specd.json(*arguments, "2") == {"invoices": 1}
         assert newcomers() == [bill.invoice_id]
 
-    def test_a_chain_that_nobody_read_cannot_be_forgotten(self, specd: Specd) -> None:
+    def test_unread_chain_cannot_be_forgotten(self, specd: Specd) -> None:
         open_invoice(specd, "1")
         assert "nothing to forget" in specd.refusal("chain", "forget", "31337")
 
 
 def join(bill: Bill) -> None:
-    """The watcher has caught up with the invoice."""
+    """Mark the invoice as synchronized with the chain."""
     with open_database("payment", Settings.from_env()) as database:
         ids = [bill.invoice_id]
         database.run(lambda session: receivers.note_caught_up(session, ids, next_block=None))

@@ -1,4 +1,4 @@
-"""`specd chat ...`: organizations, people and settings from the command line."""
+"""`specd chat ...`: organizations, users and settings from the command line."""
 
 import tarfile
 from pathlib import Path
@@ -62,7 +62,7 @@ def realm_column(database: Database, name: str) -> Any:
 
 
 class TestCreateRealm:
-    def test_prints_how_to_sign_in_as_its_owner(
+    def test_prints_the_sign_in_of_the_owner(
         self, migrated: Specd, chat_database: Database
     ) -> None:
         made = migrated.json(*ACME)
@@ -71,12 +71,12 @@ class TestCreateRealm:
         owner = sign_in(chat_database, made)
         assert (owner.role, owner.full_name, owner.realm.name) == (100, "Cordelia", "Acme")
 
-    def test_reads_well_without_json(self, migrated: Specd) -> None:
+    def test_prints_readable_text_without_json(self, migrated: Specd) -> None:
         status, out, err = migrated(*ACME)
         assert (status, err) == (0, "")
         assert out.startswith("Organization 1 created at acme.example.\nIts owner is user 1, ")
 
-    def test_gives_the_owner_a_password(
+    def test_sets_a_password_of_the_owner(
         self, migrated: Specd, chat_database: Database, tmp_path: Path
     ) -> None:
         secret = tmp_path / "password"
@@ -87,12 +87,12 @@ class TestCreateRealm:
         assert is_password("four score and seven", kept)
         assert "four score" not in str(kept)
 
-    def test_refuses_a_host_that_is_taken(self, migrated: Specd, acme: dict[str, Any]) -> None:
+    def test_rejects_a_host_in_use(self, migrated: Specd, acme: dict[str, Any]) -> None:
         again = migrated.refusal(*ACME)
         assert again == ("An organization already lives at acme.example; choose another host.")
 
     @pytest.mark.parametrize("host", ["", "http://acme.example", "acme.example:80", "a b", "a/b"])
-    def test_refuses_what_is_no_host(self, migrated: Specd, host: str) -> None:
+    def test_rejects_an_invalid_host(self, migrated: Specd, host: str) -> None:
         words = [host if word == "acme.example" else word for word in ACME]
         assert "is not a host name" in migrated.refusal(*words)
 
@@ -107,7 +107,7 @@ class TestCreateRealm:
             ("Acme", " ", "Give the organization a name of 1 to 40 characters."),
         ],
     )
-    def test_refuses_bad_names_and_addresses(
+    def test_rejects_invalid_names_and_addresses(
         self, migrated: Specd, word: str, instead: str, problem: str
     ) -> None:
         words = [instead if w == word else w for w in ACME]
@@ -116,7 +116,7 @@ class TestCreateRealm:
 
 class TestCreateUser:
     @pytest.mark.parametrize("role", [100, 200, 300, 400, 600])
-    def test_makes_a_person_of_each_role(
+    def test_creates_users_of_each_role(
         self, migrated: Specd, acme: dict[str, Any], chat_database: Database, role: int
     ) -> None:
         made = migrated.json(
@@ -128,7 +128,7 @@ class TestCreateUser:
         assert (actor.id, actor.role, actor.is_bot) == (made["user_id"], role, False)
         assert actor.can_create_users is actor.can_change_user_emails is False
 
-    def test_makes_bots(
+    def test_creates_bots(
         self, migrated: Specd, acme: dict[str, Any], chat_database: Database
     ) -> None:
         bot = ("chat", "create-user", "--realm", "acme.example", "--name", "Reminder")
@@ -139,7 +139,7 @@ class TestCreateUser:
         actor = sign_in(chat_database, legacy)
         assert (actor.bot_type, actor.bot_owner_id) == (3, None)
 
-    def test_gives_special_permissions(
+    def test_grants_special_permissions(
         self, migrated: Specd, acme: dict[str, Any], chat_database: Database
     ) -> None:
         made = migrated.json(
@@ -165,7 +165,7 @@ class TestCreateUser:
             (("--password-file", "/nowhere"), "No such file or directory: /nowhere."),
         ],
     )
-    def test_refuses_in_one_sentence(
+    def test_rejects_invalid_input_in_one_sentence(
         self, migrated: Specd, acme: dict[str, Any], words: tuple[str, ...], problem: str
     ) -> None:
         sentence = migrated.refusal(
@@ -176,7 +176,7 @@ class TestCreateUser:
 
 
 class TestGrant:
-    def test_gives_and_takes_rights(
+    def test_grants_and_revokes_permissions(
         self, migrated: Specd, acme: dict[str, Any], chat_database: Database
     ) -> None:
         def rights() -> tuple[bool, bool]:
@@ -202,7 +202,7 @@ class TestGrant:
             (("notification-bot@acme.example", "--create-users"), "There is no user"),
         ],
     )
-    def test_refusals(
+    def test_rejects_invalid_input(
         self, migrated: Specd, acme: dict[str, Any], arguments: tuple[str, ...], told: str
     ) -> None:
         said = migrated.refusal("chat", "grant", "--realm", "1", "--email", *arguments)
@@ -230,7 +230,7 @@ class TestSetRealm:
             ("enable_spectator_access=true", "enable_spectator_access", True),
         ],
     )
-    def test_takes_json_and_text(
+    def test_accepts_json_and_text(
         self,
         migrated: Specd,
         acme: dict[str, Any],
@@ -246,7 +246,7 @@ class TestSetRealm:
     @pytest.mark.parametrize(
         "group", ["everyone", "members", "moderators", "administrators", "owners", "nobody"]
     )
-    def test_takes_system_groups_by_name(
+    def test_accepts_system_groups_by_name(
         self, migrated: Specd, acme: dict[str, Any], chat_database: Database, group: str
     ) -> None:
         migrated.json(
@@ -256,7 +256,7 @@ class TestSetRealm:
         wanted = realm_column(chat_database, f"{group}_group_id")
         assert realm_column(chat_database, "can_delete_own_message_group") == wanted
 
-    def test_changes_all_or_nothing(
+    def test_changes_all_settings_or_none(
         self, migrated: Specd, acme: dict[str, Any], chat_database: Database
     ) -> None:
         migrated.refusal("chat", "set-realm", "--realm", "1", "name=New", "topics_policy=maybe")
@@ -278,20 +278,20 @@ class TestSetRealm:
             ("allow_message_editing=yes", "allow_message_editing is not a boolean."),
         ],
     )
-    def test_refuses_in_one_sentence(
+    def test_rejects_invalid_input_in_one_sentence(
         self, migrated: Specd, acme: dict[str, Any], assignment: str, problem: str
     ) -> None:
         assert problem in migrated.refusal("chat", "set-realm", "--realm", "1", assignment)
 
 
-def test_without_migration_says_so(specd: Specd, tmp_path: Path) -> None:
+def test_missing_migration_is_reported(specd: Specd, tmp_path: Path) -> None:
     assert specd.refusal(*ACME) == (
         "The chat database is not migrated to this release; run `specd migrate` first."
     )
     assert not (tmp_path / "var" / "chat.db").exists()
 
 
-def test_another_data_directory_is_another_secret(
+def test_secret_of_another_data_directory_is_rejected(
     migrated: Specd,
     acme: dict[str, Any],
     chat_database: Database,
@@ -339,9 +339,9 @@ def test_new_members_join_the_default_channels(
 
 
 class TestTokenSignIn:
-    """`specd chat set-realm jwt_...`; the rest is in tests/handlers/chat/test_jwt_sign_in.py."""
+    """`specd chat set-realm jwt_...`. tests/handlers/chat/test_jwt_sign_in.py tests sign-in."""
 
-    def test_is_set_from_a_file_and_never_shown(
+    def test_key_is_read_from_a_file_and_never_shown(
         self, migrated: Specd, acme: dict[str, Any], chat_database: Database, tmp_path: Path
     ) -> None:
         key = tmp_path / "key"
@@ -365,7 +365,7 @@ class TestTokenSignIn:
         vault = Vault(load_secret(tmp_path / "var" / "chat-secret", ""))
         assert vault.open(sealed, purpose="jwt_key:1") == "canary: a shared secret of Acme's"
 
-    def test_is_refused_in_a_sentence(
+    def test_invalid_key_is_rejected_in_one_sentence(
         self, migrated: Specd, acme: dict[str, Any], tmp_path: Path
     ) -> None:
         words = ("chat", "set-realm", "--realm", "1", "name=New")
@@ -395,7 +395,9 @@ class TestExport:
         assert status == 0
         assert out.splitlines()[1].endswith(".zip")
 
-    def test_makes_archives_that_can_be_checked(self, acme: dict[str, Any], specd: Specd) -> None:
+    def test_creates_archives_that_can_be_verified(
+        self, acme: dict[str, Any], specd: Specd
+    ) -> None:
         made = specd.json("chat", "export", "--realm", "acme.example")
         checked = specd.json("chat", "check-archive", made["archive"])
         assert checked["rows"] == made["rows"]
@@ -404,7 +406,7 @@ class TestExport:
         refusal = specd.refusal("chat", "check-archive", made["archive"])
         assert refusal == "The archive is damaged: this is not a .zip file (BadZipFile)."
 
-    def test_says_what_went_wrong(self, acme: dict[str, Any], specd: Specd, tmp_path: Path) -> None:
+    def test_reports_the_error(self, acme: dict[str, Any], specd: Specd, tmp_path: Path) -> None:
         (tmp_path / "var" / "exports").write_text("not a folder")
         refusal = specd.refusal("chat", "export", "--realm", "acme.example")
         assert refusal == "The export failed: FileExistsError."
@@ -414,7 +416,7 @@ class TestExport:
 class TestImport:
     FULL = ("chat", "export", "--realm", "acme.example", "--type", "full_without_consent")
 
-    def test_makes_an_organization(self, acme: dict[str, Any], specd: Specd) -> None:
+    def test_creates_an_organization(self, acme: dict[str, Any], specd: Specd) -> None:
         archive = specd.json(*self.FULL)["archive"]
         words = ("chat", "import", archive, "--host", "moved.example", "--name", "Moved")
         made = specd.json(*words)
@@ -427,7 +429,7 @@ class TestImport:
         assert status == 0
         assert "What does not come along" in out
 
-    def test_people_get_passwords(
+    def test_users_get_passwords(
         self, acme: dict[str, Any], specd: Specd, chat_database: Database, tmp_path: Path
     ) -> None:
         archive = specd.json(*self.FULL)["archive"]
@@ -441,7 +443,7 @@ class TestImport:
             stored = reader.execute(query).scalar_one()
         assert is_password("to be or not to be", stored)
 
-    def test_says_what_went_wrong(self, acme: dict[str, Any], specd: Specd) -> None:
+    def test_reports_the_error(self, acme: dict[str, Any], specd: Specd) -> None:
         full, part = (specd.json(*words)["archive"] for words in (self.FULL, self.FULL[:4]))
         to = ("--host", "moved.example")
         assert specd.refusal("chat", "import", part, *to) == (
@@ -468,7 +470,7 @@ class TestImportFromZulip:
     def tarball(self, tmp_path: Path) -> str:
         return str(make_acme(12, passwords=False).write(tmp_path / "export.tar.gz"))
 
-    def test_makes_an_organization(
+    def test_creates_an_organization(
         self, migrated: Specd, chat_database: Database, tarball: str, tmp_path: Path
     ) -> None:
         (tmp_path / "hashes.csv").write_text(
@@ -487,7 +489,7 @@ class TestImportFromZulip:
         assert "1 people keep their passwords." in out
         assert "- zerver_useractivity, 1: which requests each client has made" in out
 
-    def test_takes_what_an_export_for_zulip_wrote(
+    def test_accepts_an_export_for_zulip(
         self, acme: dict[str, Any], specd: Specd, tmp_path: Path
     ) -> None:
         words = ("chat", "export", "--realm", "1", "--format", "zulip")
@@ -509,7 +511,7 @@ class TestImportFromZulip:
         assert status == 2
         assert "--migration-status needs --format zulip." in err
 
-    def test_says_what_went_wrong(self, migrated: Specd, tarball: str, tmp_path: Path) -> None:
+    def test_reports_the_error(self, migrated: Specd, tarball: str, tmp_path: Path) -> None:
         words = ("chat", "import", tarball, "--host", "moved.example")
         assert migrated.refusal(*words).startswith(
             "The archive is refused: this is not a .zip file"
@@ -539,7 +541,7 @@ class TestFullContentAccess:
 
 
 class TestAudit:
-    def test_tells_who_changed_what(self, migrated: Specd, acme: dict[str, Any]) -> None:
+    def test_shows_changes_and_their_authors(self, migrated: Specd, acme: dict[str, Any]) -> None:
         migrated.json("chat", "set-realm", "--realm", "1", "name_changes_disabled=true")
         entries = migrated.json("chat", "audit", "--realm", "acme.example")["entries"]
         kinds = [entry["kind"] for entry in entries]
@@ -565,7 +567,7 @@ class TestAudit:
         (last,) = migrated.json("chat", "audit", "--realm", "1", "--limit", "1")["entries"]
         assert last["id"] == newest["id"]
 
-    def test_reads_well_without_json(self, migrated: Specd, acme: dict[str, Any]) -> None:
+    def test_prints_readable_text_without_json(self, migrated: Specd, acme: dict[str, Any]) -> None:
         status, out, err = migrated("chat", "audit", "--realm", "1", "--kind", "realm_created")
         assert (status, err) == (0, "")
         assert out.splitlines()[-1] == "1 entries."
@@ -573,7 +575,7 @@ class TestAudit:
 
 
 class TestKeys:
-    def test_renew_key_ends_the_old_one(
+    def test_renewing_a_key_ends_the_old_key(
         self, migrated: Specd, acme: dict[str, Any], chat_database: Database
     ) -> None:
         new = migrated.json(
@@ -588,13 +590,15 @@ class TestKeys:
             0, f"User 1, {acme['email']}, now has the API key",
         )  # fmt: skip
 
-    def test_renew_key_of_nobody(self, migrated: Specd, acme: dict[str, Any]) -> None:
+    def test_renewing_the_key_of_an_unknown_user_is_rejected(
+        self, migrated: Specd, acme: dict[str, Any]
+    ) -> None:
         nobody = ("--email", "nobody@acme.example")
         assert "nobody@acme.example" in migrated.refusal(
             "chat", "renew-key", "--realm", "acme.example", *nobody
         )
 
-    def test_revoke_keys_ends_all_of_an_organization(
+    def test_revoking_keys_ends_all_keys_of_an_organization(
         self, migrated: Specd, acme: dict[str, Any], chat_database: Database,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
@@ -607,7 +611,7 @@ class TestKeys:
         hamlet = migrated.json("chat", "create-user", *user)
         assert migrated.json("chat", "revoke-keys", "acme.example") == {
             "realm_id": acme["realm_id"],
-            "revoked": 3,  # with the notification bot's
+            "revoked": 3,  # including the notification bot's key
         }
         for made in (acme, hamlet):
             with pytest.raises(InvalidApiKey):
@@ -618,7 +622,7 @@ class TestKeys:
             assert reader.execute(noted).scalars().all() == ['{"keys":3}']
         assert migrated.refusal("chat", "revoke-keys", "nowhere.example")
 
-    def test_reseal(
+    def test_reseal_encrypts_secrets_with_the_new_key(
         self, migrated: Specd, acme: dict[str, Any], chat_database: Database, tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:  # fmt: skip
@@ -635,6 +639,6 @@ class TestKeys:
         assert sign_in(chat_database, acme).id == 1
 
 
-def test_after_a_restore_numbers_are_skipped(migrated: Specd) -> None:
+def test_ids_are_skipped_after_a_restore(migrated: Specd) -> None:
     _, out, _ = migrated("chat", "after-restore")
     assert "Skipped 1000000 numbers of messages, scheduled messages and events." in out

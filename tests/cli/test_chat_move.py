@@ -1,4 +1,4 @@
-"""`specd chat move`: what it refuses before it begins, and a move."""
+"""`specd chat move`: errors before it starts, and a move."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ HOST = "acme.example"
 
 @pytest.fixture
 def source(specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The settings of an installation with an organization. This process has another one's."""
+    """Return the settings of an installation with an organization. This process uses another
+    installation.
+    """
     for name in ("one", "two"):
         place_migrated(tmp_path / f"{name}.db", "chat")
     use(tmp_path, "one", monkeypatch)
-    found(specd, HOST)
+    create_organization(specd, HOST)
     use(tmp_path, "two", monkeypatch)
     file = tmp_path / "one.env"
     file.write_text(
@@ -32,7 +34,7 @@ def source(specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return file
 
 
-def found(specd: Specd, host: str) -> int:
+def create_organization(specd: Specd, host: str) -> int:
     """Create an organization. Return its id."""
     made = specd.json(
         "chat", "create-realm", "--name", "Acme", "--host", host, "--owner-email",
@@ -53,7 +55,7 @@ def words(source: Path, *more: str) -> tuple[str, ...]:
     return ("chat", "move", "--host", HOST, "--from-env", str(source), *more)
 
 
-def test_moves_and_says_what_is_left(specd: Specd, source: Path, tmp_path: Path) -> None:
+def test_moves_and_lists_remaining_steps(specd: Specd, source: Path, tmp_path: Path) -> None:
     switched = tmp_path / "switched"
     status, out, err = specd(*words(source, "--switch-command", f"touch {switched}"))
     assert (status, err) == (0, "")
@@ -69,8 +71,8 @@ def test_moves_and_says_what_is_left(specd: Specd, source: Path, tmp_path: Path)
     )
 
 
-def test_ids_that_are_in_use(specd: Specd, source: Path) -> None:
-    found(specd, "globex.example")
+def test_ids_in_use_are_reported(specd: Specd, source: Path) -> None:
+    create_organization(specd, "globex.example")
     assert specd.refusal(*words(source, "--keep-ids")) == (
         "The organization cannot keep its ids here: rows of realm have some of them."
     )
@@ -80,16 +82,16 @@ def test_ids_that_are_in_use(specd: Specd, source: Path) -> None:
     assert "Because the ids are new:\n- Event queues and presences" in out
 
 
-def test_cells_with_ranges_of_their_own(specd: Specd, source: Path) -> None:
+def test_id_ranges_of_installations_are_kept(specd: Specd, source: Path) -> None:
     assert specd.json("chat", "number-from", "100000000") == {"first": 100_000_000}
-    assert found(specd, "globex.example") == 100_000_000
+    assert create_organization(specd, "globex.example") == 100_000_000
     assert specd.json(*words(source, "--keep-ids"))["realm_id"] == 1
     specd.json("chat", "number-from", "5")
-    assert found(specd, "hooli.example") == 100_000_001
+    assert create_organization(specd, "hooli.example") == 100_000_001
     assert "2000000000" in specd.refusal("chat", "number-from", "2000000001")
 
 
-def test_a_switch_that_fails_may_be_repeated(specd: Specd, source: Path) -> None:
+def test_failed_switch_can_be_repeated(specd: Specd, source: Path) -> None:
     assert "the command of the switch failed" in specd.refusal(
         *words(source, "--switch-command", "exit 3")
     )
@@ -98,25 +100,25 @@ def test_a_switch_that_fails_may_be_repeated(specd: Specd, source: Path) -> None
     assert "have the proxy send people here" in out
 
 
-def test_discards(specd: Specd, source: Path) -> None:
+def test_discards_a_move(specd: Specd, source: Path) -> None:
     assert specd.json(*words(source, "--discard")) == {"discarded": True}
 
 
-def test_refuses_another_secret(
+def test_rejects_a_different_secret(
     specd: Specd, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPECD_CHAT_SECRET", "another secret, of 32 bytes and more as well")
     assert "has another SPECD_CHAT_SECRET" in specd.refusal(*words(source))
 
 
-def test_refuses_itself(
+def test_rejects_a_move_to_the_same_installation(
     specd: Specd, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(tmp_path, "one", monkeypatch)
     assert specd.refusal(*words(source)) == "Both installations have the same chat database."
 
 
-def test_refuses_another_release(specd: Specd, source: Path, tmp_path: Path) -> None:
+def test_rejects_another_release(specd: Specd, source: Path, tmp_path: Path) -> None:
     with closing(Database(f"sqlite:///{tmp_path}/one.db")) as database:
         database.run(
             lambda session: (
@@ -131,7 +133,7 @@ def test_refuses_another_release(specd: Specd, source: Path, tmp_path: Path) -> 
     assert specd.refusal(*words(source)) == "Both installations need the same release."
 
 
-def test_refuses_a_file_that_is_no_settings(specd: Specd, source: Path) -> None:
+def test_rejects_a_file_without_settings(specd: Specd, source: Path) -> None:
     source.write_text("SPECD_CHAT_DATABASE_URL\n")
     assert specd.refusal(*words(source)).endswith("line 1: is not NAME=VALUE.")
     source.write_text("SPECD_CHAT_DATABASES=x\n")

@@ -1,4 +1,4 @@
-"""`specd check`: the report of mistakes, for people, editors and GitHub."""
+"""`specd check` reports errors in documents, for people, editors and GitHub."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from wsgi import project
 
 @pytest.fixture
 def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of a document with two mistakes in the working directory."""
+    """Return the name of a document with two errors in the working directory."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "todo.yaml").write_text(
         "openapi: 3.0.3\n"
@@ -27,7 +27,7 @@ def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "todo.yaml"
 
 
-def test_the_services_have_no_mistakes(specd: Specd, tmp_path: Path) -> None:
+def test_services_of_this_repository_have_no_errors(specd: Specd, tmp_path: Path) -> None:
     names = ", ".join(f"specs/{name}.yaml" for name in project.documents)
     assert specd("check") == (0, f"Checked {names} and their handlers: no mistakes.\n", "")
     assert not (tmp_path / "var").exists()
@@ -47,12 +47,12 @@ def test_schema_that_cannot_be_compiled_is_named(specd: Specd, tmp_path: Path) -
     assert "schema cannot be compiled" in out
 
 
-def test_a_file_without_mistakes(specd: Specd) -> None:
+def test_file_without_errors_is_accepted(specd: Specd) -> None:
     file = specs.HERE / "payment.yaml"
     assert specd("check", str(file)) == (0, "Checked payment.yaml: no mistakes.\n", "")
 
 
-def test_mistakes_as_editors_read_them(specd: Specd, wrong: str) -> None:
+def test_errors_in_the_format_of_editors(specd: Specd, wrong: str) -> None:
     status, out, err = specd("check", wrong)
     assert (status, err) == (1, "")
     licence, kind, pattern, checked = out.splitlines()
@@ -65,7 +65,7 @@ def test_mistakes_as_editors_read_them(specd: Specd, wrong: str) -> None:
     assert checked == "Checked todo.yaml: 3 mistakes."
 
 
-def test_mistakes_as_json(specd: Specd, wrong: str) -> None:
+def test_errors_as_json(specd: Specd, wrong: str) -> None:
     status, out, _ = specd("check", wrong, "--format", "json")
     assert status == 1
     found = json.loads(out)
@@ -79,7 +79,7 @@ def test_mistakes_as_json(specd: Specd, wrong: str) -> None:
     }
 
 
-def test_mistakes_as_annotations_of_github(specd: Specd, wrong: str) -> None:
+def test_errors_as_github_annotations(specd: Specd, wrong: str) -> None:
     status, out, _ = specd("check", wrong, "--format", "github")
     assert status == 1
     first, _, pattern, _ = out.splitlines()
@@ -87,7 +87,7 @@ def test_mistakes_as_annotations_of_github(specd: Specd, wrong: str) -> None:
     assert '"(,:%25" is no regular expression' in pattern
 
 
-def test_text_names_fifty_mistakes_where_json_names_all(
+def test_text_lists_fifty_errors_and_json_lists_all(
     specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -103,7 +103,7 @@ def test_text_names_fifty_mistakes_where_json_names_all(
     assert [mistake["line"] for mistake in json.loads(out)["mistakes"]] == list(range(5, 65))
 
 
-def test_several_files_are_one_report(specd: Specd, wrong: str, tmp_path: Path) -> None:
+def test_several_files_give_one_report(specd: Specd, wrong: str, tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text('{"openapi": "3.1.0"}')
     status, out, _ = specd("check", wrong, "other.json")
     assert status == 1
@@ -113,11 +113,11 @@ def test_several_files_are_one_report(specd: Specd, wrong: str, tmp_path: Path) 
     assert files[-1] == "Checked todo.yaml, other.json"
 
 
-def test_a_file_that_is_not_there(specd: Specd) -> None:
+def test_missing_file_is_reported(specd: Specd) -> None:
     assert "does not exist" in specd.refusal("check", "absent.yaml")
 
 
-def test_a_handler_that_is_missing(specd: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_handler_is_reported(specd: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("handlers.payment.invoices.cancel_invoice")
     status, out, _ = specd("check")
     assert status == 1
@@ -129,12 +129,14 @@ def test_a_handler_that_is_missing(specd: Specd, monkeypatch: pytest.MonkeyPatch
 
 
 def _seen(name: str) -> str:
-    """Return a document's file as it is shown in the working directory."""
+    """Return the path of a document as printed in the working directory."""
     return str((specs.HERE / f"{name}.yaml").relative_to(Path.cwd()))
 
 
-def test_text_of_a_document_is_not_a_command(tmp_path: Path) -> None:
-    """Neither for a terminal nor for a CI, which reads lines that begin with two colons."""
+def test_text_of_a_document_is_never_a_command(tmp_path: Path) -> None:
+    """Neither for a terminal nor for a CI system, which interprets lines that begin with two
+    colons.
+    """
     document = tmp_path / "a.yaml"
     document.write_text(
         'openapi: 3.1.0\ninfo: {title: a, version: "1"}\npaths: {}\n'

@@ -1,4 +1,4 @@
-"""The commands that run an installation: what they print, and how they refuse."""
+"""The commands that run an installation: their output and their errors."""
 
 import json
 import re
@@ -36,7 +36,7 @@ class TestWorker:
     @pytest.mark.parametrize(
         "services", [(), ("chat",), ("payment",), ("payment", "chat"), ("chat", "payment")]
     )
-    def test_only_takes_several_services(
+    def test_only_accepts_several_services(
         self, specd: Specd, started: list[tuple[str, ...]], services: tuple[str, ...]
     ) -> None:
         specd.json("migrate")
@@ -45,7 +45,7 @@ class TestWorker:
         workers = {name for service in services or SERVICES for name in SERVICES[service]}
         assert started == [tuple(sorted(workers))]
 
-    def test_only_goes_with_no_name_of_a_worker(
+    def test_only_excludes_the_name_of_a_worker(
         self, specd: Specd, started: list[tuple[str, ...]]
     ) -> None:
         status, _, said = specd("worker", "webhooks", "--only", "chat", "--only", "payment")
@@ -54,14 +54,14 @@ class TestWorker:
 
 
 class TestMigrate:
-    def test_may_run_again(self, specd: Specd) -> None:
+    def test_can_be_repeated(self, specd: Specd) -> None:
         assert specd.json("migrate") == {"migrated": list(project.names)}
         assert specd.json("migrate") == {"migrated": list(project.names)}
 
-    def test_says_what_it_did(self, specd: Specd) -> None:
+    def test_reports_its_result(self, specd: Specd) -> None:
         assert specd("migrate") == (0, f"Migrated: {', '.join(project.names)}.\n", "")
 
-    def test_refuses_a_database_it_cannot_reach(
+    def test_rejects_an_unreachable_database(
         self, specd: Specd, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         url = "postgresql://specd:hush@127.0.0.1:1/specd"
@@ -70,7 +70,7 @@ class TestMigrate:
         assert sentence.startswith("The database cannot be used: connection failed")
         assert "hush" not in sentence
 
-    def test_refuses_a_file_that_is_no_database(self, specd: Specd, tmp_path: Path) -> None:
+    def test_rejects_a_file_that_is_not_a_database(self, specd: Specd, tmp_path: Path) -> None:
         (tmp_path / "var").mkdir()
         (tmp_path / "var" / "payment.db").write_text("Dear diary, " * 200)
         sentence = specd.refusal("migrate")
@@ -90,7 +90,7 @@ class TestMigrate:
     ],
     ids=" ".join,
 )
-def test_without_migration_says_so_and_makes_no_file(
+def test_missing_migration_is_reported_and_creates_no_file(
     specd: Specd, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     assert specd.refusal(*words) == (
@@ -99,7 +99,7 @@ def test_without_migration_says_so_and_makes_no_file(
     assert not (tmp_path / "var" / "payment.db").exists()
 
 
-def test_migrating_a_database_of_a_later_release_says_so(specd: Specd, tmp_path: Path) -> None:
+def test_database_of_a_later_release_is_rejected(specd: Specd, tmp_path: Path) -> None:
     specd.json("migrate")
     with closing(sqlite3.connect(tmp_path / "var" / "chat.db")) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
@@ -109,7 +109,7 @@ def test_migrating_a_database_of_a_later_release_says_so(specd: Specd, tmp_path:
     )
 
 
-def test_migrating_a_database_of_another_encoding_says_so(
+def test_database_with_another_encoding_is_rejected(
     specd: Specd, monkeypatch: pytest.MonkeyPatch, postgres: PostgresServer
 ) -> None:
     options = "ENCODING 'SQL_ASCII' LOCALE 'C'"
@@ -126,7 +126,7 @@ def test_migrating_a_database_of_another_encoding_says_so(
 
 class TestHelp:
     @pytest.mark.parametrize("name", find_commands())
-    def test_lists_a_command_as_the_command_calls_itself(self, name: str) -> None:
+    def test_lists_the_summary_of_each_command(self, name: str) -> None:
         command = specd_group.get_command(click.Context(specd_group), name)
         assert command is not None
         assert listed(name, find_commands()[name]).get_short_help_str(
@@ -164,7 +164,7 @@ class TestConfigCheck:
 @pytest.mark.parametrize(
     "words", [("config", "check"), ("migrate",), ("serve",), ("worker",), ("demo",), ("doctor",)]
 )
-def test_a_bad_setting_stops_every_command(
+def test_invalid_setting_stops_every_command(
     specd: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("SPECD_WORKERS", "lots")
@@ -185,7 +185,7 @@ def test_a_bad_setting_stops_every_command(
         (("serve", "--only", "lunch"), "lunch"),
     ],
 )
-def test_a_wrong_command_line_is_one_sentence(
+def test_invalid_command_line_is_reported_in_one_sentence(
     specd: Specd, words: tuple[str, ...], told: str
 ) -> None:
     assert told.lower() in specd.refusal(*words).lower()
@@ -194,7 +194,7 @@ def test_a_wrong_command_line_is_one_sentence(
 @pytest.mark.parametrize(
     ("owner", "part"), [(Connection, "_has_events"), (HttpToolsProtocol, "_start_asgi_task")]
 )
-def test_a_library_without_a_part_that_we_use_is_named(
+def test_missing_part_of_a_library_is_named(
     specd: Specd, monkeypatch: pytest.MonkeyPatch, owner: type, part: str
 ) -> None:
     monkeypatch.delattr(owner, part)
@@ -207,7 +207,7 @@ def test_a_library_without_a_part_that_we_use_is_named(
 
 
 @pytest.mark.parametrize("bind", ["0.0.0.0:8691", "[::]:8691", "192.0.2.1:8691"])
-def test_reload_is_refused_where_others_reach_it(
+def test_reload_is_rejected_on_public_addresses(
     specd: Specd, monkeypatch: pytest.MonkeyPatch, bind: str
 ) -> None:
     monkeypatch.setenv("SPECD_BIND", bind)
@@ -230,7 +230,7 @@ def test_missing_requirement_is_named(specd: Specd, monkeypatch: pytest.MonkeyPa
     )
 
 
-def test_an_unforeseen_failure_tells_its_kind_but_not_its_text(
+def test_unexpected_error_is_reported_by_type_without_its_text(
     specd: Specd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def explode(settings: Settings, only: str | None) -> list[str]:
@@ -254,7 +254,7 @@ class TestDoctor:
         found = specd.json("doctor")
         states = {line["check"]: line["state"] for line in found["findings"]}
         assert found["ok"] is True
-        # The suite's own PostgreSQL runs without fsync, for speed; the doctor does not like that.
+        # For speed, the suite's PostgreSQL runs without fsync, which the doctor reports.
         fast = database_url.startswith("postgresql") and states["payment database"] == "warning"
         assert states == {
             "python": "ok",
@@ -268,7 +268,7 @@ class TestDoctor:
             "chain": "warning",
         }
 
-    def test_tells_what_is_broken_and_exits_1(
+    def test_reports_problems_and_exits_with_1(
         self, specd: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setenv("SPECD_CHAIN_RPC_URLS", "31337=http://127.0.0.1:1/hush")
@@ -288,7 +288,7 @@ class TestDoctor:
 
 class TestDemo:
     @pytest.mark.parametrize("variable", ["SPECD_BIND", "SPECD_CHAIN_PORT"])
-    def test_says_which_port_is_taken_and_starts_nothing(
+    def test_reports_a_used_port_and_starts_nothing(
         self, specd: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str
     ) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:

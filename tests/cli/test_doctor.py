@@ -1,4 +1,4 @@
-"""What is green serves: `specd doctor` names each state in which the first requests would fail."""
+"""`specd doctor` names each state in which the first requests would fail."""
 
 import json
 import os
@@ -34,7 +34,7 @@ FIRST_HOUR = ROOT / "docs" / "deploy" / "first-hour.md"
 
 @pytest.fixture
 def ready(specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Specd:
-    """An installation on SQLite in which nothing is broken."""
+    """An installation on SQLite without problems."""
     monkeypatch.setenv("SPECD_BIND", f"127.0.0.1:{free_port()}")
     for service in project.names:
         place_migrated(tmp_path / "var" / f"{service}.db", service)
@@ -43,7 +43,7 @@ def ready(specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spec
 
 
 def broken(specd: Specd, state: str = "broken") -> dict[str, str]:
-    """Return check -> detail of what doctor finds in a state."""
+    """Return check -> detail of the problems that doctor finds in a state."""
     status, out, _ = specd("doctor", "--json")
     found = json.loads(out.splitlines()[-1])["findings"]
     assert status == any(each["state"] == "broken" for each in found)
@@ -54,21 +54,23 @@ def broken(specd: Specd, state: str = "broken") -> dict[str, str]:
     "setting", ["SPECD_METRICS_DIR", "SPECD_CHAT_EXPORT_DIR", "SPECD_CHAT_UPLOAD_DIR"]
 )
 @pytest.mark.parametrize("command", ["doctor", "serve", "worker"])
-def test_a_folder_that_cannot_be_written(
+def test_unwritable_folder_is_reported(
     ready: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, setting: str, command: str
 ) -> None:
-    """A file is where the folder would be, which also root cannot write."""
+    """A file replaces the folder, because root can write to any folder."""
     (tmp_path / "file").touch()
     monkeypatch.setenv(setting, str(tmp_path / "file" / "folder"))
     if (command, setting) == ("worker", "SPECD_METRICS_DIR"):
-        require_folders(Settings.from_env(), serves=False)  # its unit may not write it
+        require_folders(Settings.from_env(), serves=False)  # its unit may not write to it
         return
     told = broken(ready)["folders"] if command == "doctor" else ready.refusal(command)
     assert str(tmp_path / "file") in told
     assert setting in told
 
 
-def test_a_full_disk(ready: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_full_disk_is_reported(
+    ready: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -77,13 +79,13 @@ def test_a_full_disk(ready: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert "No space left on device" in ready.refusal("serve")
 
 
-def test_trying_a_folder_leaves_nothing(ready: Specd, tmp_path: Path) -> None:
+def test_check_of_a_folder_leaves_no_files(ready: Specd, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     assert broken(ready) == {}
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_another_secret_than_the_database_has(
+def test_secret_that_differs_from_the_database_is_reported(
     ready: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SPECD_CHAT_SECRET", "a" * 32)
@@ -94,17 +96,17 @@ def test_another_secret_than_the_database_has(
     assert "another one" in broken(ready)["chat secret"]
     monkeypatch.delenv("SPECD_CHAT_SECRET")
     assert "restore it" in broken(ready)["chat secret"]
-    assert not list(tmp_path.rglob("chat-secret")), "doctor makes no secret"
+    assert not list(tmp_path.rglob("chat-secret")), "doctor must not create a secret"
 
 
-def test_a_secret_that_cannot_be_read(ready: Specd, tmp_path: Path) -> None:
+def test_unreadable_secret_is_reported(ready: Specd, tmp_path: Path) -> None:
     (tmp_path / "var" / "chat-secret").mkdir()
     assert "cannot be read" in broken(ready)["chat secret"]
 
 
 @pytest.fixture
 def refusing() -> Iterator[int]:
-    """The port of a mail server that refuses everybody."""
+    """Return the port of a mail server that rejects every connection."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
 
         def refuse() -> None:
@@ -115,7 +117,7 @@ def refusing() -> Iterator[int]:
         yield listening.getsockname()[1]
 
 
-def test_a_mail_server_that_is_down_or_refuses(
+def test_unavailable_mail_server_is_reported(
     ready: Specd, monkeypatch: pytest.MonkeyPatch, refusing: int
 ) -> None:
     monkeypatch.setenv("SPECD_MAIL_URL", f"smtp://127.0.0.1:{refusing}")
@@ -124,20 +126,20 @@ def test_a_mail_server_that_is_down_or_refuses(
     assert "refused" in broken(ready)["mail"]
 
 
-def test_an_extra_that_is_not_installed(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_reported(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPECD_CHAT_UPLOAD_BUCKET", "files")
     monkeypatch.setitem(__import__("sys").modules, "boto3", None)
     monkeypatch.delitem(__import__("sys").modules, "adapters.file_store.s3", raising=False)
     assert "extra s3" in broken(ready)["uploads"]
     told = "SPECD_CHAT_UPLOAD_BUCKET needs the extra s3: pip install 'specd-server[s3]'."
-    assert told in ready("doctor")[1], "brackets are text"
+    assert told in ready("doctor")[1], "brackets must be printed as text"
     assert ready.refusal("worker") == told
     with pytest.raises(SystemExit, match="extra s3"):
         _ = wsgi.app
 
 
 @pytest.mark.parametrize("bind", ["192.0.2.1:8080", "no-such-host.invalid:8080"])
-def test_an_address_of_another_machine_is_not_asked(
+def test_address_of_another_machine_is_not_checked(
     ready: Specd, monkeypatch: pytest.MonkeyPatch, bind: str
 ) -> None:
     monkeypatch.setattr("httpx.get", lambda *_, **__: pytest.fail("asked another host"))
@@ -145,7 +147,7 @@ def test_an_address_of_another_machine_is_not_asked(
     assert f"cannot listen on {bind}" in broken(ready)["server"]
 
 
-def test_a_port_that_only_root_may_use(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_privileged_port_is_reported(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
     def bind(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
@@ -153,7 +155,7 @@ def test_a_port_that_only_root_may_use(ready: Specd, monkeypatch: pytest.MonkeyP
     assert "use a port from 1024" in broken(ready)["server"]
 
 
-def test_a_port_that_another_program_has(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_used_port_is_reported(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as other:
         other.settimeout(5)
         monkeypatch.setenv("SPECD_BIND", f"127.0.0.1:{other.getsockname()[1]}")
@@ -161,7 +163,7 @@ def test_a_port_that_another_program_has(ready: Specd, monkeypatch: pytest.Monke
         assert "does not answer" in broken(ready)["server"]
 
 
-def test_everybody_as_a_proxy_and_links_in_clear(
+def test_trusting_all_proxies_and_plain_links_are_reported(
     ready: Specd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SPECD_TRUSTED_PROXIES", "10.0.0.0/8,::/0")
@@ -170,7 +172,7 @@ def test_everybody_as_a_proxy_and_links_in_clear(
     assert "not https" in broken(ready, "warning")["public URL"]
 
 
-def test_the_drivers_reason_is_printed(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reason_of_the_driver_is_printed(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"postgresql+psycopg://specd:hush@127.0.0.1:{free_port()}/specd"
     monkeypatch.setenv("SPECD_CHAT_DATABASE_URL", url)
     told = broken(ready)["chat database"]
@@ -179,7 +181,7 @@ def test_the_drivers_reason_is_printed(ready: Specd, monkeypatch: pytest.MonkeyP
     assert "hush" not in told
 
 
-def test_connections_are_compared_with_the_servers(
+def test_connections_are_compared_with_the_limit_of_the_server(
     specd: Specd, monkeypatch: pytest.MonkeyPatch, postgres_url: str
 ) -> None:
     monkeypatch.setenv("SPECD_PAYMENT_DATABASE_URL", postgres_url)
@@ -194,7 +196,7 @@ def test_connections_are_compared_with_the_servers(
     assert "apart" in broken(specd, "warning")["payment database"]
 
 
-def test_a_database_of_another_release_has_one_message(ready: Specd, tmp_path: Path) -> None:
+def test_database_of_another_release_gives_one_message(ready: Specd, tmp_path: Path) -> None:
     import sqlite3
 
     with closing(sqlite3.connect(tmp_path / "var" / "chat.db")) as database:
@@ -208,7 +210,7 @@ def test_a_database_of_another_release_has_one_message(ready: Specd, tmp_path: P
 
 
 @pytest.mark.parametrize(("serves", "state"), [(True, "broken"), (False, "warning")])
-def test_workers_that_run_nowhere(
+def test_missing_workers_are_reported(
     ready: Specd, monkeypatch: pytest.MonkeyPatch, serves: bool, state: str
 ) -> None:
     for service in SERVICES:
@@ -239,10 +241,10 @@ def test_removed_setting_is_reported_and_ignored(
     assert "SPECD_OLDER is not a setting" in ready.refusal("doctor")
 
 
-def test_role_and_database_of_postgresql_are_made_as_doctor_says(
+def test_suggested_sql_creates_role_and_database(
     ready: Specd, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From nothing, by the SQL of the page, and for a database that another role owns."""
+    """On an empty server, with the SQL of the page, and for a database that another role owns."""
     name, role = f"first_hour_{os.getpid()}", f"operator-{os.getpid()}"
     other = f"{name}_payment"
     url = make_url(postgres.url_of(name)).set(username=role, password="x")
@@ -287,10 +289,10 @@ def test_role_and_database_of_postgresql_are_made_as_doctor_says(
         (31337, 2 * 365 * 86400, True),
     ],
 )
-def test_chain_that_lives_in_the_past_is_a_warning(
+def test_chain_with_an_old_head_gives_a_warning(
     ready: Specd, monkeypatch: pytest.MonkeyPatch, chain_id: int, age_s: int, is_warned: bool
 ) -> None:
-    """Invoices expire by the chain's time, so they would never expire."""
+    """Invoices expire by the time of the chain, so they would never expire."""
     answers = {
         "eth_chainId": hex(chain_id),
         "eth_getBlockByNumber": {"number": "0x10", "timestamp": hex(int(time.time()) - age_s)},

@@ -1,4 +1,4 @@
-"""What gunicorn is told: the arbiter's part that no answer shows."""
+"""The configuration of gunicorn that affects only the arbiter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ print(json.dumps([*before, gc.get_freeze_count(), gc.isenabled(), gc.get_thresho
 
 
 def run(program: str, directory: Path) -> list[Any]:
-    """What a program prints that configures gunicorn with a data directory."""
+    """Return the output of a program that configures gunicorn with a data directory."""
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=ROOT,
@@ -32,7 +32,7 @@ def run(program: str, directory: Path) -> list[Any]:
     return printed
 
 
-def test_what_was_compiled_is_left_out_of_garbage_collection(tmp_path: Path) -> None:
+def test_compiled_objects_are_excluded_from_garbage_collection(tmp_path: Path) -> None:
     before, was_on, frozen, is_on, threshold = run(PROGRAM, tmp_path)
     assert (before, was_on) == (0, False)
     assert frozen > 10_000

@@ -1,4 +1,4 @@
-"""As whom a command runs, and with which settings: the shipped wrapper, and refusals without it."""
+"""The user and the settings of a command: the shipped wrapper, and errors without it."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ WRAPPER = Path(__file__).parents[2] / "docs" / "deploy" / "specd"
 ROOT_USER, OTHER_USER = 0, 12345
 
 
-def test_root_is_refused_in_a_directory_of_another_user(tmp_path: Path) -> None:
+def test_root_is_rejected_in_a_directory_of_another_user(tmp_path: Path) -> None:
     if os.geteuid() != ROOT_USER:
         pytest.skip("NOT TESTED: only root can give a directory away")
     env = {"SPECD_DATA_DIR": str(tmp_path)}
@@ -29,7 +29,7 @@ def test_root_is_refused_in_a_directory_of_another_user(tmp_path: Path) -> None:
         os.chown(tmp_path, ROOT_USER, ROOT_USER)
 
 
-def test_a_refused_command_makes_no_file(
+def test_rejected_command_creates_no_file(
     specd: Specd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if os.geteuid() != ROOT_USER:
@@ -41,7 +41,7 @@ def test_a_refused_command_makes_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_command_without_settings_is_refused_where_the_service_has_some(tmp_path: Path) -> None:
+def test_command_without_the_settings_of_the_service_is_rejected(tmp_path: Path) -> None:
     service = tmp_path / "specd.env"
     require_identity(["migrate"], {}, user=OTHER_USER, service=service)
     service.touch()
@@ -52,11 +52,11 @@ def test_a_command_without_settings_is_refused_where_the_service_has_some(tmp_pa
         require_identity([command], {}, user=OTHER_USER, service=service)
 
 
-def test_commands_without_data_are_commands() -> None:
+def test_commands_without_data_need_no_settings() -> None:
     assert set(find_commands()) >= WITHOUT_DATA
 
 
-def test_the_wrapper_has_the_settings_of_the_file_and_no_others(tmp_path: Path) -> None:
+def test_wrapper_uses_only_the_settings_of_the_file(tmp_path: Path) -> None:
     settings = tmp_path / "specd.env"
     program = tmp_path / "program"
     program.write_text('#!/bin/sh\necho "$@"; umask; env\n')
@@ -99,7 +99,7 @@ def test_the_wrapper_has_the_settings_of_the_file_and_no_others(tmp_path: Path) 
     assert "run this as root or as specd" in refused.stderr
 
 
-def test_the_release_is_named(specd: Specd) -> None:
+def test_release_is_printed(specd: Specd) -> None:
     status, out, err = specd("--version")
     assert (status, err) == (0, "")
     assert out.startswith("specd ")

@@ -1,4 +1,4 @@
-"""`specd mock`, as a process: it serves a file, and says why it does not."""
+"""`specd mock`, as a process: it serves a file or reports why it cannot."""
 
 import socket
 import subprocess
@@ -43,7 +43,7 @@ def test_serves_a_document(tmp_path: Path) -> None:
     assert f"Mocking http://{address}/v1. Ctrl-C stops it." in log.read_text()
 
 
-def test_says_what_is_wrong_with_a_document(specd: Specd, tmp_path: Path) -> None:
+def test_reports_an_error_in_a_document(specd: Specd, tmp_path: Path) -> None:
     document = tmp_path / "greetings.yaml"
     document.write_text(DOCUMENT.replace("type: object", "type: objekt"))
     status, out, err = specd("mock", str(document))
@@ -52,7 +52,7 @@ def test_says_what_is_wrong_with_a_document(specd: Specd, tmp_path: Path) -> Non
     assert "Traceback" not in err
 
 
-def test_says_all_that_is_wrong_with_what_cannot_be_read(specd: Specd, tmp_path: Path) -> None:
+def test_reports_all_errors_of_an_unreadable_document(specd: Specd, tmp_path: Path) -> None:
     document = tmp_path / "greetings.yaml"
     nowhere = DOCUMENT.replace("{type: object", "{$ref: absent.yaml, type: object")
     document.write_text(f"{nowhere}  /other: {{$ref: gone.yaml}}\n")
@@ -63,7 +63,7 @@ def test_says_all_that_is_wrong_with_what_cannot_be_read(specd: Specd, tmp_path:
     assert not (tmp_path / "__pycache__").exists()
 
 
-def test_says_which_address_it_cannot_take(specd: Specd, tmp_path: Path) -> None:
+def test_reports_an_unusable_address(specd: Specd, tmp_path: Path) -> None:
     document = tmp_path / "greetings.yaml"
     document.write_text(DOCUMENT)
     assert "must be HOST:PORT" in specd.refusal("mock", str(document), "--bind", "8080")

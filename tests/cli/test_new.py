@@ -1,4 +1,4 @@
-"""`specd new` where the library is installed: its services can be served, and they grow."""
+"""`specd new` with an installed library: its services can be served and extended."""
 
 import json
 import os
@@ -34,7 +34,7 @@ HEALTH = """\
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
-    """A project with two new services: one of an odd document, one of the example."""
+    """A project with two new services: one from an unusual document, one from the example."""
     folder = tmp_path_factory.mktemp("new")
     shop = Stranger(folder)
     document = folder / "odd.yaml"
@@ -88,11 +88,11 @@ def test_unwritten_handler_answers_501_in_the_form_of_the_document(address: str)
     assert plan.json()["status"] == 501
 
 
-def test_the_example_is_written(address: str) -> None:
+def test_example_is_written(address: str) -> None:
     assert httpx.get(f"{address}/greeter/v1/greetings/Ada").json() == {"text": "Hello Ada"}
 
 
-def test_requests_are_checked_before_handlers_are_written(address: str) -> None:
+def test_requests_are_validated_before_handlers_are_written(address: str) -> None:
     assert httpx.get(f"{address}/v1/pets/1").status_code == 401
     refused = httpx.post(f"{address}/v1/login", data={"age": "x"})
     assert (refused.status_code, refused.json()["title"]) == (400, "invalid_request")
@@ -101,7 +101,7 @@ def test_requests_are_checked_before_handlers_are_written(address: str) -> None:
 
 
 def run_at_root(*words: str, **env: str) -> None:
-    """Run a Python program in this checkout that must find nothing."""
+    """Run a Python program in this checkout that must report nothing."""
     judged = subprocess.run(
         [sys.executable, "-m", *words], cwd=ROOT, env={**os.environ, **env},
         capture_output=True, text=True, check=False,
@@ -112,7 +112,7 @@ def run_at_root(*words: str, **env: str) -> None:
 def test_written_tests_pass_or_are_skipped_until_their_handler_is_written(shop: Stranger) -> None:
     ran = shop.run("pytest", "-p", "specd.testing", "-p", "no:cacheprovider", "-rs")
     assert ran.returncode == 0, ran.stdout
-    # One of the example, and each of the secured operations without credentials.
+    # One from the example, and one without credentials for each of the secured operations.
     assert "9 passed, 9 skipped" in ran.stdout
     assert "the handler is not written yet" in ran.stdout
     handlers = shop.path / "odd/handlers/plans/__init__.py"
@@ -124,7 +124,7 @@ def test_written_tests_pass_or_are_skipped_until_their_handler_is_written(shop: 
     assert "status 200 is undocumented" in ran.stdout
 
 
-def test_a_handler_has_the_signature_of_the_document(shop: Stranger) -> None:
+def test_handler_has_the_signature_of_the_document(shop: Stranger) -> None:
     written = (shop.path / "odd/handlers/pet_store.py").read_text()
     assert written.endswith(
         '''
@@ -167,7 +167,7 @@ print(json.dumps(answers))
 
 @pytest.fixture(scope="module")
 def refusals(shop: Stranger) -> dict[str, tuple[int, str]]:
-    """Status and words of `specd new NAME`, by names that are refused."""
+    """Return the status and output of `specd new NAME` for each rejected name."""
     (shop.path / "taken").mkdir()
     (shop.path.parent / "library/each.py").write_text(IN_ONE_PROCESS)
     done = shop.run("each", *NO_NAMES, *TAKEN)
@@ -177,19 +177,19 @@ def refusals(shop: Stranger) -> dict[str, tuple[int, str]]:
 
 
 @pytest.mark.parametrize("name", NO_NAMES)
-def test_names_are_names_of_packages(refusals: dict[str, tuple[int, str]], name: str) -> None:
+def test_name_must_be_a_package_name(refusals: dict[str, tuple[int, str]], name: str) -> None:
     assert refusals[name][0] == 2
 
 
 @pytest.mark.parametrize("name", TAKEN)
-def test_a_name_of_something_else_is_refused(
+def test_existing_name_is_rejected(
     shop: Stranger, refusals: dict[str, tuple[int, str]], name: str
 ) -> None:
     assert refusals[name] == (1, f"Error: {TAKEN[name]}\n")
     assert name == "odd" or not (shop.path / name).exists()
 
 
-def test_a_document_that_cannot_be_served_changes_nothing(tmp_path: Path) -> None:
+def test_document_that_cannot_be_served_changes_nothing(tmp_path: Path) -> None:
     empty = Stranger(tmp_path)
     document = tmp_path / "bad.yaml"
     document.write_text(ODD.replace("type: integer", "type: integr", 1))
@@ -200,7 +200,7 @@ def test_a_document_that_cannot_be_served_changes_nothing(tmp_path: Path) -> Non
 
 
 class TestBasePath:
-    def test_path_of_another_service_is_refused_by_its_name(self, shop: Stranger) -> None:
+    def test_path_of_another_service_is_rejected_with_its_name(self, shop: Stranger) -> None:
         document = shop.path.parent / "odd.yaml"
         words = ("new", "second", "--document", str(document))
         assert shop.refusal(*words) == (
@@ -225,7 +225,7 @@ class TestBasePath:
         assert written.replace('servers: [{"url": "/own/v2"}]', servers) != written
 
 
-def test_an_update_adds_what_the_document_has_gained(tmp_path: Path) -> None:
+def test_update_adds_new_operations_of_the_document(tmp_path: Path) -> None:
     shop = Stranger(tmp_path)
     shop.specd("new", "greeter")
     handlers = shop.path / "greeter/handlers/greetings.py"
@@ -264,7 +264,7 @@ def test_an_update_adds_what_the_document_has_gained(tmp_path: Path) -> None:
         "def get_greeting(ctx: Context, *, somebody: str) -> types.GetGreetingResponse:\n"
     )
     assert "no operation is left_over\n" in updated.stderr
-    assert handlers.read_text().startswith(now), "nothing is overwritten"
+    assert handlers.read_text().startswith(now), "no file may be overwritten"
 
 
 class TestInThisRepository:
@@ -287,7 +287,7 @@ class TestInThisRepository:
         assert "/greeter/v1/greetings/{person}" in tree.specd("routes")
 
 
-def test_a_new_project_is_short(tmp_path: Path) -> None:
+def test_new_project_is_short(tmp_path: Path) -> None:
     empty = Stranger(tmp_path)
     empty.specd("new", "greeter")
     written = [path for path in empty.path.rglob("*") if path.is_file()]
@@ -296,9 +296,9 @@ def test_a_new_project_is_short(tmp_path: Path) -> None:
 
 
 class TestServiceWithoutADatabase:
-    """Three files: the document, the handlers and wsgi.py."""
+    """A service of three files: the document, the handlers and wsgi.py."""
 
-    def test_is_checked_served_and_reloaded(self, tmp_path: Path) -> None:
+    def test_service_is_checked_served_and_reloaded(self, tmp_path: Path) -> None:
         shop = Stranger(tmp_path)
         document = (scaffold.TEMPLATES / "document.yaml.txt").read_text()
         (shop.path / "one").mkdir()

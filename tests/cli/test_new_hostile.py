@@ -1,4 +1,4 @@
-"""What a document says stays text in what `specd new` makes of it."""
+"""Text from a document is never code in the files that `specd new` writes."""
 
 import ast
 import copy
@@ -34,7 +34,7 @@ KEYS = (
     "/paths/~1a~1{id}/post/requestBody/content/application~1json",
     "/paths/~1a~1{id}/get/responses/404/content/application~1json",
 )
-"""Keys of maps that a hostile text takes the place of."""
+"""Keys of maps that are replaced by a hostile text."""
 HOSTILE = (
     '"""\nimport os; os.system("touch PWNED")\n"""',
     "'''\nimport os; os.system('touch PWNED')\n'''",
@@ -115,7 +115,7 @@ def with_text(place: str, text: str) -> dict[str, Any]:
 
 
 class Project:
-    """An empty folder, in which `specd new` begins a project."""
+    """An empty folder, in which `specd new` starts a project."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.path = folder / "project"
@@ -153,11 +153,11 @@ FOR_ALL = {
 
 
 TYPED_DICT = ast.Name("typed dictionary", ast.Load())
-"""Stands for any of them, because names that Python does not have need another form."""
+"""Replaces all of them, because names that are invalid in Python need another form."""
 
 
 class _Shapes(ast.NodeTransformer):
-    """Takes texts and names that were asked for out of a syntax tree."""
+    """Removes requested texts and names from a syntax tree."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         return ast.Constant("") if isinstance(node.value, str) else node
@@ -239,7 +239,7 @@ def shapes(files: dict[str, bytes]) -> set[str]:
 
 
 def check(project: Project, document: dict[str, Any]) -> bool:
-    """Return whether a document was accepted. Nothing else was written."""
+    """Return whether a document was accepted. Asserts that nothing was written elsewhere."""
     before = project.files()
     result = project.new(document)
     after = project.files()
@@ -303,7 +303,7 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize("controller", [*OUTSIDE, "odd.handlers.__init__", "odd.handlersly.things"])
-def test_handler_outside_of_the_service_is_rejected(empty: Project, controller: str) -> None:
+def test_handler_outside_the_service_is_rejected(empty: Project, controller: str) -> None:
     document = with_text("/paths/~1a~1{id}/post/x-openapi-router-controller", controller)
     before = empty.files()
     result = empty.new(document)
@@ -314,7 +314,7 @@ def test_handler_outside_of_the_service_is_rejected(empty: Project, controller: 
     assert (empty.path / "odd/handlers/a/b.py").is_file()
 
 
-def test_foreign_security_function_is_kept_only_if_asked_for(empty: Project) -> None:
+def test_foreign_security_function_requires_an_option(empty: Project) -> None:
     document = with_text("/components/securitySchemes/key/x-apikeyInfoFunc", "os.system")
     before = empty.files()
     for said in ("", "n\n"):
@@ -324,7 +324,7 @@ def test_foreign_security_function_is_kept_only_if_asked_for(empty: Project) -> 
     assert empty.new(document, "y\n").exit_code == 0
 
 
-def test_security_function_behind_a_reference_is_asked_for_too(empty: Project) -> None:
+def test_referenced_security_function_requires_an_option(empty: Project) -> None:
     document = harmless()
     schemes = document["components"]["securitySchemes"]
     document["components"]["x-more"] = {"a": {**schemes["key"], "x-apikeyInfoFunc": "os.system"}}

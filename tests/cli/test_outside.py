@@ -1,4 +1,4 @@
-"""`specd outside`: the services this server calls, run as a process of their own."""
+"""`specd outside`: stand-ins of external services, run as a separate process."""
 
 import json
 import signal
@@ -14,7 +14,7 @@ from tests.cli.runner import Specd
 ROOT = Path(__file__).parent.parent.parent
 
 
-def test_runs_both_until_it_is_told_to_stop(tmp_path: Path) -> None:
+def test_runs_both_until_stopped(tmp_path: Path) -> None:
     words = ["outside", "--relay-port", "0", "--vendor-port", "0", "--json"]
     env = {
         "PYTHONPATH": str(ROOT),
@@ -39,7 +39,7 @@ def test_runs_both_until_it_is_told_to_stop(tmp_path: Path) -> None:
             process.kill()
 
 
-def test_says_which_port_is_taken(specd: Specd) -> None:
+def test_reports_a_used_port(specd: Specd) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -48,7 +48,7 @@ def test_says_which_port_is_taken(specd: Specd) -> None:
     assert sentence == f"The push relay cannot listen on port {port} (Address already in use)."
 
 
-def test_plays_a_phone_only_where_there_is_a_server(specd: Specd) -> None:
+def test_simulates_a_phone_only_with_a_server(specd: Specd) -> None:
     nowhere = ("--api", "http://127.0.0.1:9/api/v1", "--relay", "http://127.0.0.1:9")
     sentence = specd.refusal("outside", "push", *nowhere, "--user", "hamlet@acme.example:x")
     assert sentence == "The phone could not be simulated (ConnectError)."

@@ -1,4 +1,4 @@
-"""`specd payment ...` on both databases: what it makes and what it refuses."""
+"""`specd payment ...` on both databases: created objects and errors."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli.runner import XPUB, Specd
 
-# The private twin of XPUB.
+# The private key of XPUB.
 XPRV = (
     "xprv9xhjoAai6MhLHcQm4Z2mWqkq96G2DqRUUrfF39fiomwGU2dKKRZUS4hXCCDSpqZyQwWCsG4e9NJknKd9TQHHF7jjizn"
     "DpUqUQZ9CNSWZeZg"
@@ -27,7 +27,7 @@ class TestCreateProject:
         ],
         ids=["xprv", "nonsense", "wrong-checksum", "empty", "nul"],
     )
-    def test_refuses_what_is_no_account_level_xpub(
+    def test_rejects_an_xpub_of_another_level(
         self, migrated: Specd, rows: Callable[[], dict[str, int]], xpub: str, told: str
     ) -> None:
         before = rows()
@@ -37,22 +37,22 @@ class TestCreateProject:
         assert rows() == before
 
     @pytest.mark.parametrize("name", ["", "   ", "x" * 201, "a\nb"])
-    def test_refuses_a_name_nobody_can_read(self, migrated: Specd, name: str) -> None:
+    def test_rejects_an_unreadable_name(self, migrated: Specd, name: str) -> None:
         assert "name" in migrated.refusal(
             "payment", "create-project", "--name", name, "--xpub", XPUB
         )
 
-    def test_never_echoes_a_private_key_typed_in_the_wrong_place(self, migrated: Specd) -> None:
+    def test_never_prints_a_private_key_from_the_wrong_argument(self, migrated: Specd) -> None:
         sentence = migrated.refusal("payment", "create-project", XPRV)
         assert XPRV[4:24] not in sentence
 
     @pytest.mark.parametrize("words", [("--name", "S"), ("--xpub", XPUB), ()])
-    def test_asks_for_what_is_missing(self, migrated: Specd, words: tuple[str, ...]) -> None:
+    def test_requires_missing_values(self, migrated: Specd, words: tuple[str, ...]) -> None:
         assert "Missing option" in migrated.refusal("payment", "create-project", *words)
 
 
 class TestKeys:
-    def test_a_key_is_made_listed_and_revoked(self, migrated: Specd, project: str) -> None:
+    def test_key_is_created_listed_and_revoked(self, migrated: Specd, project: str) -> None:
         made = migrated.json("payment", "create-key", "--project", project)
         assert sorted(made) == ["key", "key_id", "scope"]
         assert made["key"].startswith(f"prk_test_{made['key_id']}_")
@@ -65,7 +65,7 @@ class TestKeys:
         (listed,) = migrated.json("payment", "list-keys", "--project", project)["keys"]
         assert listed["revoked_at"]
 
-    def test_a_key_can_be_limited_to_reading(self, migrated: Specd, project: str) -> None:
+    def test_key_can_be_read_only(self, migrated: Specd, project: str) -> None:
         words = ("payment", "create-key", "--project", project, "--scope")
         made = migrated.json(*words, "read")
         assert made["scope"] == "read"
@@ -75,7 +75,7 @@ class TestKeys:
         assert "it may only read" in out
         assert "'admin' is not one of" in migrated.refusal(*words, "admin")
 
-    def test_the_list_never_shows_a_key(self, migrated: Specd, project: str) -> None:
+    def test_list_never_shows_a_key(self, migrated: Specd, project: str) -> None:
         made = migrated.json("payment", "create-key", "--project", project)
         _, out, _ = migrated("payment", "list-keys", "--project", project)
         assert made["key_id"] in out
@@ -83,16 +83,14 @@ class TestKeys:
 
     @pytest.mark.parametrize("command", ["create-key", "list-keys"])
     @pytest.mark.parametrize("unknown", [NOBODY, "Shop", "", "' OR 1=1 --"])
-    def test_refuses_an_unknown_project(
+    def test_rejects_an_unknown_project(
         self, migrated: Specd, project: str, command: str, unknown: str
     ) -> None:
         sentence = migrated.refusal("payment", command, "--project", unknown)
         assert sentence.startswith("There is no such project")
 
     @pytest.mark.parametrize("unknown", ["00000000", "", "prk_test_00000000_" + "a" * 43])
-    def test_refuses_to_revoke_an_unknown_key(
-        self, migrated: Specd, project: str, unknown: str
-    ) -> None:
+    def test_rejects_an_unknown_key(self, migrated: Specd, project: str, unknown: str) -> None:
         sentence = migrated.refusal("payment", "revoke-key", "--key", unknown)
         assert sentence.startswith("There is no such key")
         assert "a" * 43 not in sentence
@@ -112,7 +110,7 @@ def method_words(project_id: str, **over: str) -> list[str]:
 
 
 class TestCreateMethod:
-    def test_answers_the_method(self, migrated: Specd, project: str) -> None:
+    def test_returns_the_method(self, migrated: Specd, project: str) -> None:
         made = migrated.json("payment", "create-method", *method_words(project))
         assert made == {
             "id": "tusd-local",
@@ -126,7 +124,7 @@ class TestCreateMethod:
         }
 
     @pytest.mark.parametrize("chain_id", ["1", "10", "56", "137", "8453", "42161", "43114"])
-    def test_refuses_main_networks(self, migrated: Specd, project: str, chain_id: str) -> None:
+    def test_rejects_main_networks(self, migrated: Specd, project: str, chain_id: str) -> None:
         sentence = migrated.refusal(
             "payment", "create-method", *method_words(project, **{"chain-id": chain_id})
         )
@@ -152,7 +150,7 @@ class TestCreateMethod:
         ],
         ids=str,
     )
-    def test_refuses_bad_values_and_writes_nothing(
+    def test_rejects_invalid_values_and_writes_nothing(
         self,
         migrated: Specd,
         project: str,
@@ -163,18 +161,18 @@ class TestCreateMethod:
         migrated.refusal("payment", "create-method", *method_words(project, **over))
         assert rows() == before
 
-    def test_refuses_a_second_method_of_the_same_id(self, migrated: Specd, project: str) -> None:
+    def test_rejects_a_second_method_with_the_same_id(self, migrated: Specd, project: str) -> None:
         migrated.json("payment", "create-method", *method_words(project))
         sentence = migrated.refusal("payment", "create-method", *method_words(project))
         assert "already has a payment method named tusd-local" in sentence
 
 
 class TestPay:
-    def test_refuses_an_unknown_invoice(self, migrated: Specd) -> None:
+    def test_rejects_an_unknown_invoice(self, migrated: Specd) -> None:
         assert "no such invoice" in migrated.refusal("payment", "pay", NOBODY)
 
     @pytest.mark.parametrize("amount", ["0", "-1", "1.0000001", "1e3", "nan", "", "9" * 73])
-    def test_refuses_a_bad_amount(self, migrated: Specd, amount: str) -> None:
+    def test_rejects_an_invalid_amount(self, migrated: Specd, amount: str) -> None:
         migrated.refusal("payment", "pay", NOBODY, "--amount", amount)
 
 
@@ -192,7 +190,7 @@ class TestWebhooks:
             ["*"],
         )
 
-    def test_refuses_what_leads_inside(
+    def test_rejects_internal_addresses(
         self, migrated: Specd, project: str, rows: Callable[[], dict[str, int]]
     ) -> None:
         before = rows()
@@ -202,7 +200,7 @@ class TestWebhooks:
         assert "not public" in told
         assert rows() == before
 
-    def test_reseals_under_a_new_secret(
+    def test_reseals_with_a_new_secret(
         self, migrated: Specd, project: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("SPECD_PAYMENT_SECRET", "a" * 32)
@@ -219,7 +217,7 @@ class TestWebhooks:
         )
         assert "another SPECD_PAYMENT_SECRET" in told
 
-    def test_a_lost_secret_can_be_replaced(
+    def test_lost_secret_can_be_replaced(
         self, migrated: Specd, project: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("SPECD_PAYMENT_SECRET", "a" * 32)
@@ -231,7 +229,7 @@ class TestWebhooks:
         migrated.json("payment", "create-endpoint", "--project", project, "--url", self.URL)
 
 
-def test_after_a_restore_it_says_what_is_lost(migrated: Specd, project: str) -> None:
+def test_command_after_a_restore_lists_the_losses(migrated: Specd, project: str) -> None:
     words = ("payment", "after-restore", "--addresses", "10", "--ids", "20")
     _, out, _ = migrated(*words)
     assert "Skipped 10 addresses of 1 wallets, and 20 numbers of events." in out

@@ -1,4 +1,4 @@
-"""`specd payment events` and `specd payment listen` against a running server."""
+"""`specd payment events` and `specd payment listen` with a running server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PATIENCE_S = 60.0
 
 
 class Running:
-    """A command that runs on; its lines as they come."""
+    """A command that keeps running, with the lines of its output."""
 
     def __init__(self, *words: str, key: str) -> None:
         kept = {name: v for name, v in os.environ.items() if not name.startswith("SPECD_")}
@@ -58,14 +58,14 @@ class Running:
         for line in stream:
             lines.put(line.rstrip("\n"))
 
-    def told_next(self) -> str:
+    def next_output(self) -> str:
         return self.told.get(timeout=PATIENCE_S)
 
-    def said_next(self) -> str:
+    def next_error(self) -> str:
         return self.said.get(timeout=PATIENCE_S)
 
     def interrupt(self) -> int:
-        """The exit status after Ctrl-C."""
+        """Interrupt the command like Ctrl-C. Return its exit status."""
         self._process.send_signal(signal.SIGINT)
         return self._process.wait(PATIENCE_S)
 
@@ -84,7 +84,7 @@ def running(*words: str, key: str) -> Iterator[Running]:
 
 
 class Receiver:
-    """A merchant's server: keeps what it is sent, and answers with `status`."""
+    """The server of a merchant, which records its requests and answers with `status`."""
 
     def __init__(self) -> None:
         self.got: queue.Queue[tuple[dict[str, str], bytes]] = queue.Queue()
@@ -126,12 +126,12 @@ def shop(tmp_path: Path) -> Iterator[tuple[Database, Merchant]]:
 
 
 def order(database: Database, ada: Merchant) -> str:
-    """The id of a new invoice."""
+    """Create an invoice. Return its id."""
     now = datetime.now(UTC)
     return database.run(lambda session: make_invoice(session, ada, now=now)).id
 
 
-def test_events_are_printed_as_they_come(shop: tuple[Database, Merchant], tmp_path: Path) -> None:
+def test_events_are_printed_immediately(shop: tuple[Database, Merchant], tmp_path: Path) -> None:
     database, ada = shop
     old = order(database, ada)
     with RunningServer(tmp_path, {}) as server:
@@ -140,43 +140,43 @@ def test_events_are_printed_as_they_come(shop: tuple[Database, Merchant], tmp_pa
             running("events", *address, key=ada.key) as new,
             running("events", *address, "--all", "--json", key=ada.key) as every,
         ):
-            assert new.said_next() == f"Following the events at {server.url}; Ctrl-C ends it."
-            first = json.loads(every.told_next())
+            assert new.next_error() == f"Following the events at {server.url}; Ctrl-C ends it."
+            first = json.loads(every.next_output())
             assert (first["type"], first["invoice_id"]) == ("invoice.created", old)
             pay(database, old, at=datetime.now(UTC), head_number=110)
-            assert new.told_next().split(" ")[2] == "invoice.payment_received"
-            words = new.told_next().split(" ")
+            assert new.next_output().split(" ")[2] == "invoice.payment_received"
+            words = new.next_output().split(" ")
             assert words[1:] == [words[1], "invoice.paid", old, "paid"]
-            received = json.loads(every.told_next())
+            received = json.loads(every.next_output())
             assert received["data"]["payment"]["amount"] == "12500000"
-            paid = json.loads(every.told_next())
+            paid = json.loads(every.next_output())
             assert (paid["id"], paid["type"]) == (words[1], "invoice.paid")
             assert new.interrupt() == 0
         with running("events", *address, "--after", received["id"], key=ada.key) as after:
-            assert after.told_next().split(" ")[1] == paid["id"]
+            assert after.next_output().split(" ")[1] == paid["id"]
 
 
-def test_listen_forwards_signed_events_and_outlives_the_server(
+def test_listen_forwards_signed_events_and_survives_a_restart_of_the_server(
     shop: tuple[Database, Merchant], tmp_path: Path, receiver: Receiver
 ) -> None:
     database, ada = shop
     port = free_port()
     words = ("listen", "--url", f"http://127.0.0.1:{port}", "--forward-to", receiver.url)
     with running(*words, key=ada.key) as command:
-        assert command.said_next() == "The server does not answer; trying again until it does."
+        assert command.next_error() == "The server does not answer; trying again until it does."
         with RunningServer(tmp_path, {}, port=port):
-            assert command.said_next() == "The server answers again."
-            assert command.said_next().startswith("Following the events")
+            assert command.next_error() == "The server answers again."
+            assert command.next_error().startswith("Following the events")
             invoice_id = order(database, ada)
-            assert " invoice.created " in (line := command.told_next())
+            assert " invoice.created " in (line := command.next_output())
             assert " -> 204 No Content, " in line
-        assert command.said_next() == "The server does not answer; trying again until it does."
+        assert command.next_error() == "The server does not answer; trying again until it does."
         receiver.status = 500
         now = datetime.now(UTC)
         pay(database, invoice_id, at=now, amount=12_500_001, head_number=110)
         with RunningServer(tmp_path, {}, port=port):
             for kind in ("payment_received", "paid", "overpaid"):
-                line = command.told_next()
+                line = command.next_output()
                 assert f" invoice.{kind} {invoice_id} paid over -> 500 " in line
     got = [receiver.got.get(timeout=1) for _ in range(4)]
     assert receiver.got.empty()
@@ -194,17 +194,17 @@ def test_listen_forwards_signed_events_and_outlives_the_server(
     assert UtcMs.to_ms(datetime.fromisoformat(bodies[1]["timestamp"])) == UtcMs.to_ms(now)
 
 
-def test_a_receiver_that_is_away_is_told(shop: tuple[Database, Merchant], tmp_path: Path) -> None:
+def test_unavailable_receiver_is_reported(shop: tuple[Database, Merchant], tmp_path: Path) -> None:
     database, ada = shop
     order(database, ada)
     nowhere = f"http://127.0.0.1:{free_port()}/"
     with RunningServer(tmp_path, {}) as server:
         words = ("listen", "--url", server.url, "--all", "--forward-to", nowhere)
         with running(*words, key=ada.key) as command:
-            assert " -> no answer (ConnectError), " in command.told_next()
+            assert " -> no answer (ConnectError), " in command.next_output()
 
 
-def test_refusals(
+def test_invalid_input_is_rejected(
     shop: tuple[Database, Merchant], tmp_path: Path, specd: Specd, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("KEY", "WEBHOOK_SECRET"):
@@ -230,7 +230,7 @@ def test_refusals(
     assert "--key" in err
 
 
-def test_the_pauses_grow_and_obey_retry_after() -> None:
+def test_pauses_grow_and_obey_retry_after() -> None:
     left = [(503, "7"), (429, "3"), (500, ""), (502, ""), (404, "")]
 
     class Answers(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""`specd payment export`: each invoice once, and what a spreadsheet makes of the CSV."""
+"""`specd payment export` writes each invoice once, as CSV that is safe in spreadsheets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 
 @pytest.fixture
 def ada(migrated: Specd, database: Database) -> Merchant:
-    """A merchant with an invoice for each of `ORDERS`, the first of which is overpaid."""
+    """A merchant with an invoice for each of `ORDERS`. The first invoice is overpaid."""
 
     def work(session: Session) -> tuple[Merchant, list[str]]:
         merchant = make_merchant(session, now=START)
@@ -64,7 +64,7 @@ def read_csv(specd: Specd, merchant: Merchant, *words: str) -> list[dict[str, st
     return list(csv.DictReader(io.StringIO(out[1:], newline="")))
 
 
-def test_lines_of_json_are_the_invoices_as_the_api_shows_them(specd: Specd, ada: Merchant) -> None:
+def test_json_lines_match_the_invoices_of_the_api(specd: Specd, ada: Merchant) -> None:
     status, out, err = specd("payment", "export", "--project", ada.id)
     assert (status, err) == (0, "")
     invoices = [json.loads(line) for line in out.splitlines()]
@@ -73,7 +73,7 @@ def test_lines_of_json_are_the_invoices_as_the_api_shows_them(specd: Specd, ada:
     assert len(invoices[-1]["payments"]) == 2
 
 
-def test_a_line_of_csv_for_each(specd: Specd, ada: Merchant) -> None:
+def test_csv_has_a_line_for_each_invoice(specd: Specd, ada: Merchant) -> None:
     *others, paid = read_csv(specd, ada)
     assert list(paid) == list(COLUMNS)
     assert paid["amount"] == "12.5"
@@ -81,11 +81,11 @@ def test_a_line_of_csv_for_each(specd: Specd, ada: Merchant) -> None:
     assert paid["amount_paid_atoms"] == "12500001"
     assert paid["amount_overpaid_atoms"] == "1"
     assert paid["created_at"] == "2026-11-21 12:00:00"
-    assert paid["transactions"].count("0x") == 1, "an orphaned payment does not count"
+    assert paid["transactions"].count("0x") == 1, "orphaned payments must not count"
     assert len(others) == len(ORDERS) - 1
 
 
-def test_a_line_for_each_payment(specd: Specd, ada: Merchant) -> None:
+def test_csv_has_a_line_for_each_payment(specd: Specd, ada: Merchant) -> None:
     (row,) = read_csv(specd, ada, "--payments")
     assert list(row) == list(PAYMENT_COLUMNS)
     assert (row["amount"], row["amount_atoms"]) == ("12.500001", "12500001")
@@ -97,32 +97,32 @@ def test_a_line_for_each_payment(specd: Specd, ada: Merchant) -> None:
     assert (line["tx_hash"], line["amount"]) == (row["transaction"], row["amount_atoms"])
 
 
-def test_no_order_is_a_formula(specd: Specd, ada: Merchant) -> None:
+def test_order_names_are_never_formulas(specd: Specd, ada: Merchant) -> None:
     orders = [row["order"] for row in reversed(read_csv(specd, ada))]
     dangerous = ORDERS[1:6]
     assert orders == [ORDERS[0], *(f"'{order}" for order in dangerous), *ORDERS[6:]]
 
 
-def test_only_of_a_time(specd: Specd, ada: Merchant) -> None:
+def test_period_limits_the_export(specd: Specd, ada: Merchant) -> None:
     rows = read_csv(specd, ada, "--from", "2026-11-21T12:01:00Z", "--to", "2026-11-21T12:03:00Z")
     assert [row["order"] for row in rows] == ["'+1", "'=1+1"]
     assert read_csv(specd, ada, "--from", "2026-11-22") == []
 
 
-def test_pages_follow_each_other(
+def test_pages_are_continuous(
     specd: Specd, ada: Merchant, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("models.payment.bookkeeping.AT_ONCE", 4)
     assert len({row["invoice"] for row in read_csv(specd, ada)}) == len(ORDERS)
 
 
-def test_an_unknown_project_is_refused(migrated: Specd) -> None:
+def test_unknown_project_is_rejected(migrated: Specd) -> None:
     nobody = "00000000-0000-4000-8000-000000000000"
     assert "project" in migrated.refusal("payment", "export", "--project", nobody)
 
 
 @pytest.mark.skipif(SPREADSHEET is None, reason="LibreOffice (libreoffice-calc-nogui) is not here")
-def test_a_spreadsheet_shows_amounts_and_times(specd: Specd, ada: Merchant, tmp_path: Path) -> None:
+def test_spreadsheet_shows_amounts_and_times(specd: Specd, ada: Merchant, tmp_path: Path) -> None:
     _, out, _ = specd("payment", "export", "--project", ada.id, "--format", "csv")
     (tmp_path / "invoices.csv").write_text(out, newline="")
     assert SPREADSHEET is not None
@@ -144,7 +144,7 @@ def test_a_spreadsheet_shows_amounts_and_times(specd: Specd, ada: Merchant, tmp_
 
 
 def _cells(row: ElementTree.Element) -> list[ElementTree.Element]:
-    """Return the cells of a row; one that is repeated counts as often."""
+    """Return the cells of a row, with repeated cells repeated."""
     return [
         cell
         for cell in row.iter(f"{TABLE}table-cell")

@@ -1,4 +1,4 @@
-"""Commands that ask a chain about tokens: a real anvil, contracts of every kind, both databases."""
+"""Commands that query tokens of a chain: anvil, contracts of every kind, both databases."""
 
 import json
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def words(
 
 
 def warned(specd: Specd, *command: str) -> tuple[dict[str, Any], list[str]]:
-    """The answer of a command that succeeds, and what it warns of; both say the same."""
+    """Return the result of a successful command and its warnings, which it prints in both forms."""
     status, out, err = specd(*command, "--json")
     assert status == 0, err
     answer = json.loads(out)
@@ -74,13 +74,13 @@ def make_invoice(project: str, *, order: str = "order-1", method: str = "tusd") 
 
 
 class TestCreateMethod:
-    def test_takes_a_token_that_fits(
+    def test_accepts_a_matching_token(
         self, migrated: Specd, project: str, chain: LocalChain
     ) -> None:
         made = migrated.json(*words(project))
         assert (made["token_symbol"], made["decimals"], made["warnings"]) == ("TUSD", 6, [])
 
-    def test_takes_the_symbol_of_the_contract(
+    def test_uses_the_symbol_of_the_contract(
         self, migrated: Specd, project: str, chain: LocalChain
     ) -> None:
         assert migrated.json(*words(project, symbol=None))["token_symbol"] == "TUSD"
@@ -104,7 +104,7 @@ class TestCreateMethod:
         ],
         ids=["no-code", "18", "0", "30", "huge", "revert", "empty", "invalid", "long", "symbol"],
     )
-    def test_refuses_what_does_not_fit(
+    def test_rejects_mismatches(
         self,
         migrated: Specd,
         project: str,
@@ -136,7 +136,7 @@ class TestCreateMethod:
         ],
         ids=str,
     )
-    def test_a_symbol_that_nobody_can_use_is_the_operators(
+    def test_operator_must_replace_an_unusable_symbol(
         self, migrated: Specd, project: str, chain: LocalChain, symbol: bytes | None, told: str
     ) -> None:
         chain.call("anvil_setCode", PLACE, token(symbol=symbol))
@@ -147,12 +147,12 @@ class TestCreateMethod:
         assert made["token_symbol"] == "TUSD"
         assert told in warning
 
-    def test_warns_when_there_is_nobody_to_ask(self, migrated: Specd, project: str) -> None:
+    def test_warns_without_a_chain(self, migrated: Specd, project: str) -> None:
         assert "--symbol" in migrated.refusal(*words(project, symbol=None))
         _, (warning,) = warned(migrated, *words(project))
         assert "No RPC endpoint of chain 31337 is configured" in warning
 
-    def test_refuses_when_the_chain_does_not_answer(
+    def test_rejects_if_the_chain_does_not_answer(
         self, migrated: Specd, project: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("SPECD_CHAIN_RPC_TIMEOUT_S", "1")
@@ -178,14 +178,14 @@ class TestCreateMethod:
             assert "--unchecked" in sentence
             assert "s3cr3tkey" not in sentence
 
-    def test_passes_over_a_dead_endpoint(
+    def test_skips_a_dead_endpoint(
         self, migrated: Specd, project: str, chain: LocalChain, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with serving(lambda question: question.result("0x1")) as other:
             monkeypatch.setenv("SPECD_CHAIN_RPC_URLS", f"{other.url},{chain.url}")
             assert migrated.json(*words(project))["warnings"] == []
 
-    def test_unchecked_needs_a_symbol_and_asks_nobody(
+    def test_unchecked_needs_a_symbol_and_does_not_query_the_chain(
         self, migrated: Specd, project: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         assert "--symbol" in migrated.refusal(*words(project, symbol=None), "--unchecked")
@@ -196,7 +196,7 @@ class TestCreateMethod:
 
 
 class TestUsedAddresses:
-    def test_one_that_holds_tokens_is_warned_of(
+    def test_address_with_tokens_gives_a_warning(
         self, migrated: Specd, project: str, chain: LocalChain
     ) -> None:
         used = derive_deposit_address(XPUB, 3)
@@ -208,14 +208,14 @@ class TestUsedAddresses:
         _, (warning,) = warned(migrated, *words(project, id="again"))
         assert f"0/3 ({used}) and 1 more" in warning
 
-    def test_those_that_were_given_out_may_hold_some(
+    def test_assigned_addresses_may_have_tokens(
         self, migrated: Specd, project: str, chain: LocalChain
     ) -> None:
         migrated.json(*words(project))
         chain.pay(make_invoice(project).deposit_address, 5)
         assert migrated.json(*words(project, id="again"))["warnings"] == []
 
-    def test_a_slow_chain_is_not_waited_for(
+    def test_slow_chain_does_not_block(
         self,
         migrated: Specd,
         project: str,
@@ -256,7 +256,7 @@ class TestListsAndSwitches:
         make_invoice(project)
 
     @pytest.mark.parametrize("command", ["disable-method", "enable-method"])
-    def test_refuses_what_is_not_there(self, migrated: Specd, project: str, command: str) -> None:
+    def test_rejects_unknown_objects(self, migrated: Specd, project: str, command: str) -> None:
         sentence = migrated.refusal("payment", command, "--project", project, "--id", "x")
         assert "no payment method named x" in sentence
         assert "no such project" in migrated.refusal(
@@ -277,7 +277,7 @@ class TestListsAndSwitches:
             "tolerance": "none",
         }
 
-    def test_tolerance_of_a_project_is_set(self, migrated: Specd, project: str) -> None:
+    def test_tolerance_of_a_project_can_be_changed(self, migrated: Specd, project: str) -> None:
         words = ("payment", "set-project", "--project", project, "--tolerance")
         for tolerance in ("0.1%", "none"):
             answer = migrated.json(*words, tolerance)
@@ -299,7 +299,7 @@ class TestDoctor:
             if finding["check"].startswith("payment method")
         ]
 
-    def test_looks_at_every_method(self, migrated: Specd, project: str, chain: LocalChain) -> None:
+    def test_checks_every_method(self, migrated: Specd, project: str, chain: LocalChain) -> None:
         assert self.findings(migrated)[1] == []
         chain.call("anvil_setCode", PLACE, token(18))
         for number in range(3):
@@ -315,7 +315,7 @@ class TestDoctor:
         migrated.json(*fix)
         assert self.findings(migrated)[1] == [("ok", "3 fit their tokens.")]
 
-    def test_says_when_it_cannot_look(
+    def test_reports_an_impossible_check(
         self, migrated: Specd, project: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         migrated.json(*words(project), "--unchecked")
@@ -336,7 +336,7 @@ class TestAddresses:
         assert (status, err) == (0, "")
         return [json.loads(line) for line in out.splitlines()]
 
-    def test_lists_where_the_money_lies(
+    def test_lists_addresses_with_balances(
         self,
         migrated: Specd,
         project: str,
@@ -374,7 +374,7 @@ class TestAddresses:
         assert first.endswith("holds 0.000007 TUSD  gas 1  DIFFERS")
         assert len(rest) == 2
 
-    def test_leaves_out_those_of_other_projects(self, migrated: Specd, project: str) -> None:
+    def test_omits_addresses_of_other_projects(self, migrated: Specd, project: str) -> None:
         other = migrated.json("payment", "create-project", "--name", "Two", "--xpub", XPUB)
         for each in (project, other["project_id"]):
             migrated.json(*words(each), "--unchecked")
@@ -383,7 +383,7 @@ class TestAddresses:
         (line,) = self.listed(migrated, other["project_id"])
         assert line["address_index"] == 1
 
-    def test_says_what_it_cannot_tell(
+    def test_reports_unknown_balances(
         self, migrated: Specd, project: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         migrated.json(*words(project), "--unchecked")
@@ -398,7 +398,7 @@ class TestAddresses:
         assert "--from 0" in sentence
         assert "s3cr3tkey" not in sentence
 
-    def test_ends_in_time(
+    def test_ends_within_the_time_limit(
         self,
         migrated: Specd,
         project: str,
@@ -411,5 +411,5 @@ class TestAddresses:
         sentence = migrated.refusal("payment", "addresses", "--project", project)
         assert "read on with --from 0" in sentence
 
-    def test_refuses_an_unknown_project(self, migrated: Specd) -> None:
+    def test_rejects_an_unknown_project(self, migrated: Specd) -> None:
         assert "no such project" in migrated.refusal("payment", "addresses", "--project", NOBODY)

@@ -1,4 +1,4 @@
-"""Errors that handlers raise and documents do not list: what is sure is found, and no more."""
+"""Errors that handlers raise and documents do not list. Only certain ones are reported."""
 
 import sys
 from collections.abc import Callable
@@ -109,7 +109,7 @@ NOT_FOUND = {
 
 @pytest.fixture
 def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Callable[..., Any]]:
-    """Returns the function `f` of a module with the rules."""
+    """Return a function that loads `f` from a module with the rules."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def load(source: str) -> Callable[..., Any]:
@@ -133,13 +133,13 @@ def test_error_is_found(load: Callable[[str], Callable[..., Any]], name: str) ->
 
 
 @pytest.mark.parametrize("name", NOT_FOUND)
-def test_error_that_is_not_sure_is_not_found(
-    load: Callable[[str], Callable[..., Any]], name: str
-) -> None:
+def test_uncertain_error_is_not_found(load: Callable[[str], Callable[..., Any]], name: str) -> None:
     assert not list(find_raised(load(NOT_FOUND[name]), ["raising"]))
 
 
-def test_functions_of_others_are_not_followed(load: Callable[[str], Callable[..., Any]]) -> None:
+def test_functions_of_other_packages_are_not_followed(
+    load: Callable[[str], Callable[..., Any]],
+) -> None:
     function = load(FOUND["called"])
     assert not list(find_raised(function, ["rais", "raising.other"]))
 
@@ -182,7 +182,9 @@ def _translate(error: Exception) -> Exception:
         (ErrorTable(translate=_translate), Gone, 410),
     ],
 )
-def test_status_of_a_class(table: ErrorTable, kind: type[Exception], status: int | None) -> None:
+def test_status_of_a_class_is_found(
+    table: ErrorTable, kind: type[Exception], status: int | None
+) -> None:
     assert find_status(table, kind) == status
 
 
@@ -217,12 +219,12 @@ def check(person: str) -> None:
 """
 
 
-def test_check_names_errors_that_are_not_documented(tmp_path: Path) -> None:
+def test_check_names_undocumented_errors(tmp_path: Path) -> None:
     shop = Stranger(tmp_path)
     shop.specd("new", "greeter")
     (shop.path / "greeter/handlers/greetings.py").write_text(HANDLERS)
     (shop.path / "greeter/rules.py").write_text(OWN_RULES)
-    assert "no mistakes" in shop.specd("check")  # there is `default`
+    assert "no mistakes" in shop.specd("check")  # the document has `default`
     document = shop.path / "greeter/openapi.yaml"
     document.write_text(document.read_text().replace("default:", '"404":'))
     shop.specd("types")

@@ -1,4 +1,4 @@
-"""`specd routes`: operations and the functions that handle them."""
+"""`specd routes` lists operations and their handlers."""
 
 import json
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_lists_the_operations_of_a_file(specd: Specd, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_marks_what_is_derived(specd: Specd, tmp_path: Path) -> None:
+def test_marks_derived_names(specd: Specd, tmp_path: Path) -> None:
     document = tmp_path / "pets.yaml"
     document.write_text(DOCUMENT)
     _, out, _ = specd("routes", str(document))
@@ -63,7 +63,7 @@ def test_lists_every_service(specd: Specd) -> None:
     assert len(handlers) > 150
 
 
-def test_says_why_a_file_is_no_document(specd: Specd, tmp_path: Path) -> None:
+def test_reports_why_a_file_is_not_a_document(specd: Specd, tmp_path: Path) -> None:
     document = tmp_path / "pets.yaml"
     document.write_text("paths: [")
     status, out, err = specd("routes", str(document))

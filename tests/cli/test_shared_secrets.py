@@ -1,4 +1,4 @@
-"""A machine with another secret than the one before it is told so, and starts nothing."""
+"""A machine whose secret differs from that of the other machines reports it and starts nothing."""
 
 import pytest
 
@@ -10,7 +10,7 @@ SERVICES = ("payment", "chat")
 
 @pytest.fixture(autouse=True)
 def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What would have started."""
+    """The processes that would have been started."""
     started: list[str] = []
     monkeypatch.setattr(serve.wsgiapp, "run", lambda **_: started.append("serve"))
     monkeypatch.setattr(worker, "run", lambda *_: started.append("worker"))
@@ -28,24 +28,26 @@ def machine(request: pytest.FixtureRequest, specd: Specd, monkeypatch: pytest.Mo
     return specd
 
 
-def give(monkeypatch: pytest.MonkeyPatch, service: str, present: str, previous: str = "") -> None:
+def set_secret(
+    monkeypatch: pytest.MonkeyPatch, service: str, present: str, previous: str = ""
+) -> None:
     monkeypatch.setenv(f"SPECD_{service.upper()}_SECRET", present * 32)
     monkeypatch.setenv(f"SPECD_{service.upper()}_SECRET_PREVIOUS", previous * 32)
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])
 @pytest.mark.parametrize("service", SERVICES)
-def test_another_machine_must_have_the_same_secret(
+def test_other_machine_must_have_the_same_secret(
     machine: Specd, service: str, command: str, started: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     for other in SERVICES:
-        give(monkeypatch, other, "s")
-    give(monkeypatch, service, "a")
+        set_secret(monkeypatch, other, "s")
+    set_secret(monkeypatch, service, "a")
     machine(command)
     machine(command)
     assert started == [command] * 2
-    give(monkeypatch, service, "b")
+    set_secret(monkeypatch, service, "b")
     told = machine.refusal(command, "--only", service)
     assert f"another SPECD_{service.upper()}_SECRET" in told
     assert "a" * 32 not in told
@@ -57,18 +59,18 @@ def test_another_machine_must_have_the_same_secret(
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_the_secret_is_replaced_on_purpose(
+def test_secret_can_be_replaced_deliberately(
     machine: Specd, service: str, started: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    give(monkeypatch, service, "a")
+    set_secret(monkeypatch, service, "a")
     machine("worker", "--only", service)
-    give(monkeypatch, service, "b", previous="a")
+    set_secret(monkeypatch, service, "b", previous="a")
     machine("worker", "--only", service)
     machine.json(service, "reseal")
-    give(monkeypatch, service, "b")
+    set_secret(monkeypatch, service, "b")
     machine("worker", "--only", service)
     assert started == ["worker"] * 3
-    give(monkeypatch, service, "a")
+    set_secret(monkeypatch, service, "a")
     machine.refusal("worker", "--only", service)
     machine.refusal(service, "reseal")
     machine.json(service, "reseal", "--without-previous")

@@ -1,4 +1,4 @@
-"""`specd types`: what type checkers accept and reject, on many documents."""
+"""`specd types`: types of many documents that type checkers accept, and errors that they detect."""
 
 import importlib.util
 import os
@@ -36,8 +36,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
     return project
 
 
-def judge(*words: str, **env: str) -> str:
-    """Run a Python program in this checkout, and return what it prints."""
+def run_python(*words: str, **env: str) -> str:
+    """Run a Python program in this checkout. Return its output."""
     judged = subprocess.run(
         [sys.executable, "-m", *words], cwd=ROOT, env={**os.environ, **env},
         capture_output=True, text=True, check=False,
@@ -58,9 +58,11 @@ def test_generated_modules_are_formatted(corpus: tuple[Path, list[str]]) -> None
     folder, packages = corpus
     files = [str(folder / package / "types.py") for package in packages]
     own = ("--isolated", "--line-length=100")
-    assert judge("ruff", "format", *own, "--check", "--quiet", *files) == ""
+    assert run_python("ruff", "format", *own, "--check", "--quiet", *files) == ""
     chosen = "--select=E,F,I,B,UP,SIM,RUF"
-    assert judge("ruff", "check", *own, "--quiet", chosen, "--target-version=py311", *files) == ""
+    assert (
+        run_python("ruff", "check", *own, "--quiet", chosen, "--target-version=py311", *files) == ""
+    )
 
 
 def test_generated_modules_have_no_private_functions(corpus: tuple[Path, list[str]]) -> None:
@@ -83,12 +85,12 @@ def test_new_services_are_formatted_and_typed(project: Stranger, errors: list[st
     source = f"src = ['{project.path}', '{ROOT}']"
     own = ("--isolated", "--line-length=100", "--quiet")
     rules = "--select=E,F,I,B,UP,SIM,RUF,PT"
-    assert judge("ruff", "check", *own, rules, "--config", source, str(project.path)) == ""
-    assert judge("ruff", "format", *own, "--check", str(project.path)) == ""
+    assert run_python("ruff", "check", *own, rules, "--config", source, str(project.path)) == ""
+    assert run_python("ruff", "format", *own, "--check", str(project.path)) == ""
     assert [line for line in errors if line.startswith(f"{project.path}/")] == []
 
 
-def test_many_values_are_compared(corpus: tuple[Path, list[str]]) -> None:
+def test_corpus_has_many_values(corpus: tuple[Path, list[str]]) -> None:
     folder, _ = corpus
     lines = [
         line
@@ -189,7 +191,7 @@ def todos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_mypy_finds_each_planted_mistake(todos: Path, errors: list[str]) -> None:
+def test_mypy_detects_each_planted_error(todos: Path, errors: list[str]) -> None:
     def find(package: str) -> list[str]:
         place = f"{todos}/{package}/"
         return [line.removeprefix(place) for line in errors if line.startswith(place)]
@@ -307,8 +309,9 @@ def errors(
     project: Stranger,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> list[str]:
-    """Return the errors of mypy in the corpus, the projects and both services with mistakes. They
-    are checked in one run, because each run reads the libraries, which takes half a minute.
+    """Return the errors of mypy in the corpus, the projects and both services with planted errors.
+
+    One run checks them all, because each run reads the libraries, which takes half a minute.
     """  # fmt: skip
     folder, packages = corpus
     scratch = tmp_path_factory.mktemp("mypy")
@@ -329,7 +332,7 @@ def errors(
         *(f"{service}/types.py" for service in (CHAT, PAYMENT)),
         *planted,
     ]
-    found = judge(
+    found = run_python(
         "mypy", copy_types(scratch), "--strict", "--follow-imports=silent", "--no-error-summary",
         "--hide-error-context", *shadows, *map(str, checked),
         MYPYPATH=os.pathsep.join(map(str, (folder, todos, project.path))),
@@ -339,7 +342,7 @@ def errors(
     return [line for line in found if "error:" in line]
 
 
-def test_mypy_finds_the_mistakes_in_both_services(errors: list[str]) -> None:
+def test_mypy_detects_errors_in_both_services(errors: list[str]) -> None:
     for name, (file, _, _, message) in PLANTED_IN_SERVICES.items():
         compared = f"{Path(file).parent}/types.py"
         place = compared if "variable has type" in message else file
@@ -437,7 +440,7 @@ CODE = r"hostile.handlers.x import y\nopen('pwned', 'w')\nfrom a.b"
 INJECTED = f'x-openapi-router-controller: "{CODE}"\n      operationId: list_things'
 
 
-def test_names_and_depth_of_a_document_make_valid_types(tmp_path: Path) -> None:
+def test_names_and_depth_of_a_document_give_valid_types(tmp_path: Path) -> None:
     chain = "".join(
         f"    S{at}:\n      type: object\n"
         f"      properties: {{next: {{$ref: '#/components/schemas/S{at + 1}'}}}}\n"

@@ -1,4 +1,4 @@
-"""A database that comes up later than what needs it: waited for, for so long and no longer."""
+"""Commands wait for a database that starts later, for a limited time."""
 
 import time
 
@@ -16,7 +16,7 @@ LATE = Settings(database_urls={"payment": "postgresql+psycopg://specd@127.0.0.1/
 
 
 class Clock:
-    """A clock that pauses advance."""
+    """A clock that only pauses advance."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
@@ -27,7 +27,7 @@ class Clock:
         self.now += seconds
 
 
-def test_work_is_repeated_until_the_database_is_there(
+def test_work_is_repeated_until_the_database_is_available(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = Clock(monkeypatch)
@@ -40,12 +40,12 @@ def test_work_is_repeated_until_the_database_is_there(
     prepared: list[float] = []
     assert once_available(LATE, 600, work, lambda: prepared.append(clock.now)) == "done"
     assert 60 <= clock.now < 65
-    assert prepared == [0.0], "prepared once, before the first pause"
+    assert prepared == [0.0], "must be prepared once, before the first pause"
     assert capsys.readouterr().err.count("Waiting for the database") == 1
 
 
 @pytest.mark.parametrize(("wait_s", "tries"), [(0, 1), (10, 20)])
-def test_a_database_that_never_comes_is_a_failure_after_the_bound(
+def test_wait_for_a_database_times_out(
     monkeypatch: pytest.MonkeyPatch, wait_s: float, tries: int
 ) -> None:
     clock, tried = Clock(monkeypatch), []
@@ -60,7 +60,7 @@ def test_a_database_that_never_comes_is_a_failure_after_the_bound(
     assert clock.now <= wait_s
 
 
-def test_a_file_of_sqlite_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sqlite_file_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock(monkeypatch)
 
     def work() -> None:
@@ -72,7 +72,7 @@ def test_a_file_of_sqlite_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("command", ["migrate", "serve", "worker"])
-def test_each_command_of_a_unit_waits_and_says_why(
+def test_each_command_of_a_unit_waits_and_reports_why(
     specd: Specd, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     for service in ("PAYMENT", "CHAT"):

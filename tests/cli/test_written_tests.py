@@ -1,4 +1,4 @@
-"""The tests that `specd new` writes: without handlers, with right ones, and with wrong ones."""
+"""The tests that `specd new` writes, with missing, correct and wrong handlers."""
 
 import json
 import re
@@ -80,7 +80,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
 
 
 def results(project: Stranger) -> dict[str, str]:
-    """Return the outcome of each written test that judges a handler, with its document."""
+    """Return the outcome of each generated test of a handler, with its document."""
     report = ("-p", "specd.testing", "-p", "no:cacheprovider", "-rA", "-q", "--tb=line")
     printed = project.run("pytest", *report, PYTHONPATH=project.env["PYTHONPATH"]).stdout
     found = {}
@@ -94,7 +94,7 @@ def results(project: Stranger) -> dict[str, str]:
 
 
 def use(project: Stranger, answers: str) -> None:
-    """Have each handler answer as the module says."""
+    """Replace the body of each handler with a call, and write the module of answers."""
     (project.path.parent / "library/answers.py").write_text(answers)
     for module in project.path.glob("s*/handlers/**/*.py"):
         source = re.sub(
@@ -105,18 +105,18 @@ def use(project: Stranger, answers: str) -> None:
         module.write_text(source)
 
 
-def test_none_passes_before_its_handler_is_written(project: Stranger) -> None:
+def test_no_test_passes_before_its_handler_is_written(project: Stranger) -> None:
     assert results(project) == {}
 
 
-def test_all_pass_with_right_handlers(project: Stranger) -> None:
+def test_all_tests_pass_with_correct_handlers(project: Stranger) -> None:
     use(project, RIGHT)
     found = results(project)
     assert {place: outcome for place, outcome in found.items() if outcome != "PASSED"} == {}
     assert {place.partition(" ")[0] for place in found} == set(DOCUMENTS)
 
 
-def test_none_passes_with_handlers_that_find_nothing(project: Stranger) -> None:
+def test_no_test_passes_with_handlers_that_return_nothing(project: Stranger) -> None:
     use(project, WRONG)
     found = results(project)
     assert {place: outcome for place, outcome in found.items() if outcome != "FAILED"} == {}

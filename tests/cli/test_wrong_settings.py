@@ -1,4 +1,4 @@
-"""Each wrong setting is named before the first request: by every command, or by `specd doctor`."""
+"""Wrong settings are reported before the first request, by every command or `specd doctor`."""
 
 import sys
 from pathlib import Path
@@ -46,12 +46,12 @@ REFUSED = {
     "no endpoint": ({"SPECD_CHAIN_RPC_URLS": "rpc.example"}, "SPECD_CHAIN_RPC_URLS must be"),
     "a mail server without a port": ({"SPECD_MAIL_URL": "smtp://a:x"}, "SPECD_MAIL_URL must be"),
 }
-"""What -> settings, and what every command says before it does anything."""
+"""Case -> settings, and the error of every command before it does anything."""
 
 
 @pytest.mark.parametrize("command", [("config", "check"), ("doctor",), ("serve",), ("worker",)])
 @pytest.mark.parametrize("what", REFUSED)
-def test_setting_that_is_wrong_in_itself_is_refused(
+def test_invalid_setting_is_rejected(
     specd: Specd, monkeypatch: pytest.MonkeyPatch, what: str, command: tuple[str, ...]
 ) -> None:
     settings, told = REFUSED[what]
@@ -101,7 +101,7 @@ FOUND = {
         "mail",
         "SPECD_MAIL_URL",
     ),
-    "everybody as a proxy": (
+    "all addresses as proxies": (
         {"SPECD_TRUSTED_PROXIES": "0.0.0.0/0"},
         "proxies",
         "every client may claim any address",
@@ -132,11 +132,11 @@ FOUND = {
         "extra s3",
     ),
 }
-"""What -> settings, and which check of `specd doctor` says what."""
+"""Case -> settings, the check of `specd doctor`, and its message."""
 
 
 @pytest.mark.parametrize("what", FOUND)
-def test_setting_that_does_not_fit_the_world_is_found(
+def test_setting_that_does_not_match_the_environment_is_reported(
     specd: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str
 ) -> None:
     settings, check, told = FOUND[what]
@@ -149,6 +149,6 @@ def test_setting_that_does_not_fit_the_world_is_found(
     for name, value in settings.items():
         monkeypatch.setenv(name, value.replace(DEAD, dead))
     found = broken(specd)
-    assert list(found) == [check.format(dead=dead)], "nothing else is broken"
+    assert list(found) == [check.format(dead=dead)], "there must be no other problem"
     assert told in found[check.format(dead=dead)]
     assert "hush-word" not in str(found)

@@ -1,6 +1,4 @@
-"""Packages with the types of documents, their handlers as they are first written, and values that
-the documents allow, for type checkers.
-"""
+"""Packages with types of documents, generated handlers, and valid values, for type checkers."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -25,7 +23,7 @@ CORNERS = Path(__file__).with_name("typed_corners.yaml")
 
 
 def documents() -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the corpus, the corners, and this repository's own documents."""
+    """Yield the corpus, the documents with special cases, and the documents of this repository."""
     yield from CORPUS.items()
     yield "corners", yaml.safe_load(CORNERS.read_text())
     for name in project.documents:
@@ -58,7 +56,7 @@ def write_packages(folder: Path) -> list[str]:
 
 
 def _values(package: str, described: scaffold.Described) -> Iterator[str]:
-    """Yield the lines of a module with values of all named schemas, each as a response has it."""
+    """Yield the lines of a module with values of all named schemas, in the form of responses."""
     yield f"from {package} import types"
     document = described.document
     values = Values(document, drop="writeOnly")
