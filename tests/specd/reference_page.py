@@ -1,6 +1,6 @@
-"""docs/reference.md: the public names of the library, written from `__all__` and the docstrings.
+"""docs/reference.md: the public names of the library, generated from `__all__` and docstrings.
 
-The source is parsed and not imported, so that the page is the same with every version of Python.
+The source is parsed and not imported, so that the page is the same for every version of Python.
 """
 
 import ast
@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/reference.md"
 WIDTH = 88
-"""A longer signature has a line for each parameter."""
+"""Longer signatures have a line for each parameter."""
 HEAD = """# Reference
 
 For users of the library: every public name, with its signature. All other names are private and may
@@ -39,7 +39,7 @@ def names(module: str) -> list[str]:
 
 
 def rendered() -> str:
-    """Return the whole page."""
+    """Return the text of the page."""
     links = ", ".join(f"[{module}](#{module.replace('.', '')})" for module in modules())
     return "\n".join([HEAD, f"On this page: {links}.", *_sections()]) + "\n"
 
@@ -53,12 +53,12 @@ def _sections() -> Iterator[str]:
 
 
 def find(module: str, name: str) -> tuple[str, ast.stmt, str]:
-    """Return the module and the statement that define a name, and the docstring. Raise
-    LookupError.
+    """Return the module and the statement that define a name, and its docstring. Raise LookupError
+    if there is none.
     """
     body = _tree(module).body
     for node, following in reversed([*zip(body, [*body[1:], None], strict=True)]):
-        match node:  # the last definition of a function is not one of its overloads
+        match node:  # the last definition of a function is not an overload
             case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef() if node.name == name:
                 return module, node, ast.get_docstring(node) or ""
             case ast.Assign() | ast.AnnAssign() if _target(node) == name:
@@ -84,12 +84,12 @@ def _tree(module: str) -> ast.Module:
 
 
 def _lines(module: str, node: ast.stmt) -> list[str]:
-    """Return the lines of a statement as they are in the source."""
+    """Return the source lines of a statement."""
     return _source(module).splitlines()[node.lineno - 1 : node.end_lineno]
 
 
 def _code(node: ast.expr) -> str:
-    """Return an expression with the quotes that the source has."""
+    """Return an expression with the quotes of the source."""
     return re.sub(r"'([^'\"\\]*)'", r'"\1"', ast.unparse(node))
 
 
@@ -102,7 +102,7 @@ def _target(node: ast.stmt) -> str:
 
 
 def _text_of(node: ast.stmt | None) -> str:
-    """Return the string that a statement consists of, or an empty string."""
+    """Return the string of a statement that is only a string, or an empty string."""
     match node:
         case ast.Expr(value=ast.Constant(value=str(text))):
             return inspect.cleandoc(text)
@@ -154,7 +154,7 @@ def _class(module: str, node: ast.ClassDef) -> Iterator[str]:
 
 
 def _members(node: ast.ClassDef) -> Iterator[str]:
-    """Yield a line of a list for each field and each method with a docstring."""
+    """Yield an item of a list for each field and each method with a docstring."""
     for member, following in zip(node.body, [*node.body[1:], None], strict=True):
         match member:
             case ast.FunctionDef() | ast.AsyncFunctionDef() if _is_public(member.name):
@@ -180,7 +180,7 @@ def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef, indentation: int = 
 
 
 def _parameters(given: ast.arguments) -> list[str]:
-    """Return each parameter with its annotation and its default, also `*` and `/`."""
+    """Return each parameter with its annotation and its default, including `*` and `/`."""
     positional = [*given.posonlyargs, *given.args]
     without = [None] * (len(positional) - len(given.defaults))
     shown = [

@@ -1,4 +1,4 @@
-"""A project of one sample service, written into a folder of the test's own."""
+"""A project with one sample service, written into a temporary folder."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ __getattr__ = project.application
 
 
 class Sample:
-    """A project below `root`. Its service has a name that no other test uses, because Python keeps
-    imported modules.
+    """A project below `root`. The name of its service is unique, because Python caches imported
+    modules.
     """
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,13 +41,13 @@ class Sample:
         self.write("wsgi.py", WSGI)
 
     def write(self, path: str, text: str) -> None:
-        """Write a file, in which `{name}` stands for the name of the service."""
+        """Write a file. `{name}` in its text is replaced by the name of the service."""
         file = self.root / path.replace("{name}", self.name)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(dedent(text).replace("{name}", self.name), encoding="utf-8")
 
     def project(self) -> Project:
-        """Return the project, which is the current one until the test ends."""
+        """Return the project, which is the current project until the test ends."""
         self._monkeypatch.setenv(ROOT_VARIABLE, str(self.root))
         self._monkeypatch.syspath_prepend(self.root)
         self._monkeypatch.delitem(sys.modules, "wsgi", raising=False)
@@ -55,7 +55,7 @@ class Sample:
 
     @contextmanager
     def client(self, **settings: Any) -> Iterator[httpx.Client]:
-        """Yield a client of the service, composed as it is served."""
+        """Yield a client of the service, composed like in production."""
         project = self.project()
         variables = {"SPECD_DATA_DIR": str(self.root / "var"), **settings}
         for name, value in variables.items():
@@ -69,7 +69,7 @@ class Sample:
 
 
 class Transport(httpx.BaseTransport):
-    """Calls an application of this process, from code that is not asynchronous, in any thread."""
+    """Calls an application of this process from synchronous code, in any thread."""
 
     def __init__(self, app: Any) -> None:
         self._transport = httpx.ASGITransport(app=app)

@@ -1,4 +1,4 @@
-"""What commands print: no secrets, and in the help what a first user looks for."""
+"""The output of commands contains no secrets, and help answers the questions of new users."""
 
 import re
 import sys
@@ -25,7 +25,7 @@ def test_secrets_of_the_project_are_masked(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("project", [None, Project(), Project(secrets="no_such_module:SHAPES")])
-def test_passwords_are_masked_whatever_the_project(
+def test_passwords_are_masked_in_every_project(
     project: Project | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(output, "find_project", lambda: project)

@@ -1,4 +1,4 @@
-"""A service is composed from its places, and each place by default from the name."""
+"""A service is composed from its modules, whose default places follow from its name."""
 
 import sys
 from pathlib import Path
@@ -48,7 +48,7 @@ def things(sample: Sample) -> Sample:
 
 
 class TestThreeFiles:
-    def test_are_a_service(self, things: Sample) -> None:
+    def test_form_a_service(self, things: Sample) -> None:
         with things.client() as client:
             assert client.get("/things/v1/things/1").json() == {"id": 1}
             refused = client.get("/things/v1/things/2")
@@ -72,7 +72,7 @@ class TestThreeFiles:
 
 
 class TestPlaces:
-    def test_are_found_if_they_exist(self, things: Sample) -> None:
+    def test_default_places_are_used_if_they_exist(self, things: Sample) -> None:
         name = things.name
         before = things.project()[name]
         parts = ("errors", "models", "wiring", "workers", "pages", "commands", "migrations")
@@ -90,14 +90,14 @@ class TestPlaces:
         ]
         assert after.has_database
 
-    def test_named_ones_are_kept(self, tmp_path: Path) -> None:
+    def test_named_places_are_used(self, tmp_path: Path) -> None:
         service = Service(
             "orders", documents=("specs/orders.yaml", "specs/events.yaml"), handlers="api.orders"
         ).placed_in(tmp_path)
         assert service.files == {"orders": "specs/orders.yaml", "events": "specs/events.yaml"}
         assert service.handlers == "api.orders"
 
-    def test_a_wiring_composes_the_service(self, things: Sample) -> None:
+    def test_wiring_composes_the_service(self, things: Sample) -> None:
         things.write(
             "{name}/wiring.py",
             """
@@ -118,18 +118,18 @@ class TestPlaces:
 
 
 @pytest.mark.parametrize("name", ["app", "Shop", "a-b", "1a", ""])
-def test_a_bad_name_is_refused(name: str) -> None:
+def test_invalid_name_is_rejected(name: str) -> None:
     with pytest.raises(ValueError, match="name of a service"):
         Project(name)
 
 
-def test_two_services_of_one_name_are_refused() -> None:
+def test_two_services_with_one_name_are_rejected() -> None:
     with pytest.raises(ValueError, match="Two services are named a"):
         Project("a", Service("a"))
 
 
 class TestRoot:
-    def test_is_found_from_a_folder_below(
+    def test_is_found_from_a_subfolder(
         self, things: Sample, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         below = things.root / things.name
@@ -139,11 +139,11 @@ class TestRoot:
         monkeypatch.chdir(below)
         assert find_root() == things.root
 
-    def test_is_no_folder_of_another_kind_of_wsgi(self, tmp_path: Path) -> None:
+    def test_folder_with_another_wsgi_module_is_not_a_root(self, tmp_path: Path) -> None:
         (tmp_path / "wsgi.py").write_text("application = object()\n")
         assert find_root_above(tmp_path) is None
 
-    def test_named_by_the_environment_has_a_project(
+    def test_root_in_the_environment_must_have_a_project(
         self, things: Sample, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("SPECD_PROJECT", str(things.root))
@@ -152,7 +152,7 @@ class TestRoot:
         with pytest.raises(NoProject, match=r"no wsgi\.py"):
             find_root()
 
-    def test_folders_are_relative_to_it(
+    def test_folders_are_relative_to_the_root(
         self, things: Sample, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         things.project()

@@ -1,4 +1,4 @@
-"""The default table of errors, and what a table of a service changes."""
+"""The default table of errors, and changes by the table of a service."""
 
 import json
 from typing import Any
@@ -50,7 +50,7 @@ def body(table: ErrorTable, error: Exception) -> dict[str, Any]:
 
 
 class TestDefault:
-    def test_answers_a_refusal(self) -> None:
+    def test_responds_to_refusals(self) -> None:
         response = ErrorTable().respond(NoSuchThing(id=7), "abc")
         assert response.status == 404
         assert json.loads(response.body) == {
@@ -61,15 +61,15 @@ class TestDefault:
         }
 
     @pytest.mark.parametrize("error", ENGINE, ids=lambda error: type(error).__name__)
-    def test_answers_what_the_engine_refuses(self, error: Any) -> None:
+    def test_responds_to_errors_of_the_engine(self, error: Any) -> None:
         response = ErrorTable().respond(error, "abc")
         assert response.status == error.status
         assert json.loads(response.body)["code"] == error.code
 
-    def test_all_errors_of_the_engine_are_tried(self) -> None:
+    def test_all_errors_of_the_engine_are_tested(self) -> None:
         assert {*map(type, ENGINE), engine.NotWritten} == set(engine.ENGINE_ERRORS)
 
-    def test_names_what_is_wrong(self) -> None:
+    def test_names_the_violations(self) -> None:
         assert body(ErrorTable(), ENGINE[0])["details"] == [
             {"path": "/body/a", "message": "is too long"}
         ]
@@ -83,36 +83,36 @@ class TestDefault:
             (DatabaseUnavailable(), ("Retry-After", "1")),
         ],
     )
-    def test_has_the_headers_of_http(self, error: Exception, header: tuple[str, str]) -> None:
+    def test_sends_the_headers_of_http(self, error: Exception, header: tuple[str, str]) -> None:
         assert header in ErrorTable().respond(error, "abc").headers
 
     @pytest.mark.parametrize("error", [ValueError("secret"), ForOperators()])
-    def test_everything_else_is_a_bug(self, error: Exception) -> None:
+    def test_other_errors_are_bugs(self, error: Exception) -> None:
         response = ErrorTable().respond(error, "abc")
         assert response.status == 500
         assert b"secret" not in response.body
 
-    def test_a_handler_that_is_not_written_yet(self) -> None:
+    def test_handler_that_is_not_written_gives_501(self) -> None:
         assert ErrorTable().respond(NotImplementedError(), "abc").status == 501
 
-    def test_a_problem_of_connexion_is_known_by_its_status(self) -> None:
+    def test_problem_of_connexion_is_mapped_by_its_status(self) -> None:
         assert body(ErrorTable(), ProblemException(status=404))["code"] == "not_found"
 
 
 class TestRows:
-    def test_change_a_code_of_the_engine(self) -> None:
+    def test_can_change_a_code_of_the_engine(self) -> None:
         table = ErrorTable({"body_too_large": Row(400, code="big", sentence="At most {limit}.")})
         response = table.respond(engine.BodyTooLarge(100), "abc")
         assert response.status == 400
         assert json.loads(response.body)["code"] == "big"
         assert json.loads(response.body)["message"] == "At most 100."
 
-    def test_of_a_class_hold_for_those_derived_from_it(self) -> None:
+    def test_apply_to_subclasses(self) -> None:
         table = ErrorTable({NoSuchThing: Row(410, extra=("id",))})
         assert table.respond(NoSuchPart(id=7), "abc").status == 410
         assert body(table, NoSuchPart(id=7))["id"] == 7
 
-    def test_add_a_detail(self) -> None:
+    def test_can_add_a_detail(self) -> None:
         table = ErrorTable(
             {"no_such_thing": Row(at=("/path/id", "{id} is unknown"), shown=("id",))}
         )
@@ -120,19 +120,19 @@ class TestRows:
             {"path": "/path/id", "message": "7 is unknown", "id": "7"}
         ]
 
-    def test_none_is_for_an_error_that_no_caller_gets(self) -> None:
+    def test_internal_errors_have_none(self) -> None:
         table = ErrorTable({"no_such_thing": None})
         assert table.respond(NoSuchThing(id=7), "abc").status == 500
         assert "no_such_thing" not in {f.code for f in table.list_failures((__name__,))}
 
 
-def test_answers_link_to_the_page_of_errors() -> None:
+def test_responses_link_to_the_page_of_errors() -> None:
     table = ErrorTable(service="things")
     link = ("Link", '</docs/things/errors#no_such_thing>; rel="help"')
     assert link in table.respond(NoSuchThing(id=1), "abc").headers
 
 
-def test_the_page_of_errors_has_the_refusals_of_the_service() -> None:
+def test_page_of_errors_has_the_errors_of_the_service() -> None:
     failures = {each.code: each for each in ErrorTable().list_failures((__name__,))}
     assert failures["no_such_thing"].when == "The part is unknown."
     assert failures["no_such_thing"].advice == "List the things."
@@ -208,14 +208,14 @@ class TestBodies:
         table = ErrorTable().fitted_to(_document(schema))
         assert body(table, NoSuchThing(id=7)) == expected
 
-    def test_have_only_what_an_open_schema_names(self) -> None:
+    def test_have_only_the_properties_of_an_open_schema(self) -> None:
         schema = {"type": "object", "properties": {"code": TEXT, "message": TEXT}}
         table = ErrorTable().fitted_to(_document(schema))
         assert set(body(table, NoSuchThing(id=7))) == {"code", "message"}
 
     @pytest.mark.parametrize("status", [{}, {"status": {"enum": ["placed", "delivered"]}}])
-    def test_are_whole_where_a_schema_is_none_of_an_error(self, status: dict[str, Any]) -> None:
-        """As that of a `default` for answers of every status."""
+    def test_are_complete_if_the_schema_is_not_for_errors(self, status: dict[str, Any]) -> None:
+        """For example the schema of a `default` for responses of every status."""
         order = {"type": "object", "properties": {"id": NUMBER, "name": TEXT}}
         table = ErrorTable().fitted_to(_document(order))
         assert set(body(table, NoSuchThing(id=7))) == {"code", "message", "request_id", "details"}
@@ -224,7 +224,7 @@ class TestBodies:
         table = ErrorTable().fitted_to(_document(closed, order))
         assert set(body(table, NoSuchThing(id=7))) == {"code", "message"}
 
-    def test_are_those_of_most_errors(self) -> None:
+    def test_have_the_most_frequent_format(self) -> None:
         odd, usual = _of(detail=TEXT), _of(code=TEXT, message=TEXT)
         other = {**usual, "description": "Another schema of the same errors."}
         table = ErrorTable().fitted_to(_document(odd, usual, other))
@@ -235,7 +235,7 @@ class TestBodies:
         table = ErrorTable().fitted_to(_document(_of(detail=TEXT), media_type=problem))
         assert table.respond(NoSuchThing(id=7), "abc").media_type == problem
 
-    def test_a_service_can_write_them_itself(self) -> None:
+    def test_can_be_written_by_the_service(self) -> None:
         def write(answer: Any) -> Any:
             return answer
 

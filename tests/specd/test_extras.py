@@ -1,4 +1,4 @@
-"""Each extra that is not installed is named in one sentence, never by a traceback."""
+"""Each missing extra is named in one sentence without a traceback."""
 
 import ast
 import sys
@@ -33,7 +33,7 @@ OPTIONAL = {
 
 @pytest.fixture
 def lacks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if a distribution with this module was not installed."""
+    """Simulate that a distribution with this module is not installed."""
     name = request.param
     for module in [*sys.modules]:
         if module.partition(".")[0] == name or module == "specd._limits.redis_store":
@@ -48,7 +48,7 @@ def told(error: Exception) -> str:
 
 @pytest.mark.parametrize("lacks", ["psycopg"], indirect=True)
 @pytest.mark.usefixtures("lacks")
-def test_database_without_postgresql() -> None:
+def test_postgresql_needs_its_extra() -> None:
     with pytest.raises(MissingExtra) as raised:
         Database("postgresql+psycopg://localhost/shop")
     assert told(raised.value) == (
@@ -59,7 +59,7 @@ def test_database_without_postgresql() -> None:
 
 @pytest.mark.parametrize("lacks", ["cryptography"], indirect=True)
 @pytest.mark.usefixtures("lacks")
-def test_sealed_texts_without_sealing() -> None:
+def test_sealed_texts_need_their_extra() -> None:
     with pytest.raises(MissingExtra) as raised:
         SealedTexts(b"secret", label=b"shop")
     assert told(raised.value) == (
@@ -69,7 +69,7 @@ def test_sealed_texts_without_sealing() -> None:
 
 @pytest.mark.parametrize("lacks", ["argon2"], indirect=True)
 @pytest.mark.usefixtures("lacks")
-def test_passwords_without_auth() -> None:
+def test_passwords_need_their_extra() -> None:
     with pytest.raises(MissingExtra) as raised:
         Passwords()
     assert told(raised.value) == (
@@ -79,7 +79,7 @@ def test_passwords_without_auth() -> None:
 
 @pytest.mark.parametrize("lacks", ["jwt"], indirect=True)
 @pytest.mark.usefixtures("lacks")
-def test_tokens_without_auth() -> None:
+def test_tokens_need_their_extra() -> None:
     with pytest.raises(MissingExtra) as raised:
         Tokens("x" * 32)
     assert told(raised.value) == (
@@ -89,7 +89,7 @@ def test_tokens_without_auth() -> None:
 
 @pytest.mark.parametrize("lacks", ["redis"], indirect=True)
 @pytest.mark.usefixtures("lacks")
-def test_shared_limits_without_limits() -> None:
+def test_shared_limits_need_their_extra() -> None:
     with pytest.raises(MissingExtra) as raised:
         open_limit_store(Settings(limits_url="redis://localhost:6379/0"), "shop", lambda: b"secret")
     assert told(raised.value) == (
@@ -98,7 +98,7 @@ def test_shared_limits_without_limits() -> None:
 
 
 def imported() -> Iterator[tuple[str, Path]]:
-    """Yield the top-level name of each import of other people's modules, and the importing file."""
+    """Yield the top-level name of each third-party import, and the importing file."""
     for path in SPECD.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
@@ -134,7 +134,7 @@ def required(*extras: str) -> set[str]:
 
 
 def test_imports_are_required() -> None:
-    """The library imports only what its requirements, or one of its extras, install."""
+    """The library only imports packages that its requirements or one of its extras install."""
     installers = {
         module: {canonicalize_name(name) for name in names}
         for module, names in packages_distributions().items()

@@ -1,4 +1,4 @@
-"""`@idempotent` at handlers of a sample service, whose table of keys has the library's columns."""
+"""`@idempotent` for handlers of a sample service, whose table of keys has the library's columns."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def post(client: httpx.Client, path: str, text: str, key: str | None = "a") -> h
 
 @pytest.mark.parametrize("path", PATHS)
 class TestKey:
-    def test_gets_the_first_answer_again(
+    def test_repeated_request_gets_the_first_response(
         self, client: httpx.Client, orders: Sample, url: str, path: str
     ) -> None:
         first, second = (post(client, path, "tea") for _ in range(2))
@@ -168,7 +168,7 @@ class TestKey:
         assert second.headers["Idempotent-Replayed"] == "true"
         assert count_of(orders, url) == 1
 
-    def test_of_another_request_is_refused(
+    def test_of_another_request_is_rejected(
         self, client: httpx.Client, orders: Sample, url: str, path: str
     ) -> None:
         post(client, path, "tea")
@@ -176,11 +176,11 @@ class TestKey:
         assert (refused.status_code, refused.json()["code"]) == (422, "idempotency_key_reused")
         assert count_of(orders, url) == 1
 
-    def test_is_free_after_a_refusal(self, client: httpx.Client, path: str) -> None:
+    def test_is_free_after_a_rejection(self, client: httpx.Client, path: str) -> None:
         assert post(client, path, "busy").status_code == 409
         assert post(client, path, "busy").status_code == 201
 
-    def test_keeps_a_definitive_refusal(
+    def test_definitive_rejection_is_stored(
         self, client: httpx.Client, orders: Sample, path: str
     ) -> None:
         first, second = (post(client, path, "forbidden") for _ in range(2))
@@ -199,7 +199,7 @@ def test_requests_without_a_key_are_not_stored(
     assert count_of(orders, url) == 2
 
 
-def test_a_parameter_of_the_path_is_part_of_the_request(client: httpx.Client) -> None:
+def test_path_parameter_is_part_of_the_request(client: httpx.Client) -> None:
     headers = {"Idempotency-Key": "a"}
     assert client.post("/shop/orders/1/close", headers=headers).json() == {"closed": 1}
     assert client.post("/shop/orders/1/close", headers=headers).json() == {"closed": 1}
@@ -217,14 +217,14 @@ def test_one_of_several_concurrent_requests_has_an_effect(
     assert count_of(orders, url) == 1
 
 
-def test_a_service_needs_a_table_of_keys(orders: Sample) -> None:
+def test_service_needs_a_table_of_keys(orders: Sample) -> None:
     orders.write("{name}/models.py", MODELS)
     with pytest.raises(Mistakes, match="add one to its models") as raised, orders.client():
         pass
     assert {Path(each.file).name for each in raised.value.found} == {"handlers.py"}
 
 
-def test_each_test_of_a_service_with_a_mistake_names_it(orders: Sample, tmp_path: Path) -> None:
+def test_wrong_use_fails_every_test_of_the_service(orders: Sample, tmp_path: Path) -> None:
     orders.write("{name}/models.py", MODELS)
     orders.project()
     backends = Backends(tmp_path)
@@ -233,6 +233,6 @@ def test_each_test_of_a_service_with_a_mistake_names_it(orders: Sample, tmp_path
             backends.get(orders.name, {})
 
 
-def test_the_page_of_errors_has_those_of_keys(orders: Sample) -> None:
+def test_page_of_errors_has_the_errors_of_keys(orders: Sample) -> None:
     codes = {failure.code for failure in list_failures(orders.project()[orders.name])}
     assert {"idempotency_key_reused", "idempotency_in_progress", "forbidden"} <= codes

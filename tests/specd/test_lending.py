@@ -1,4 +1,4 @@
-"""The sample project, which the suite uses in a tree without other services."""
+"""The sample project, which the suite uses in a tree without services."""
 
 import os
 import subprocess
@@ -37,9 +37,9 @@ def run(folder: Path, *words: str) -> str:
 
 
 @pytest.mark.parametrize(("command", "said"), [("check", "no mistakes"), ("routes", "get_book")])
-def test_commands_work_on_its_document(tmp_path: Path, command: str, said: str) -> None:
+def test_commands_accept_its_document(tmp_path: Path, command: str, said: str) -> None:
     assert said in run(tmp_path, "-m", "specd._cli.main", command)
 
 
-def test_answers_and_refuses(tmp_path: Path) -> None:
+def test_service_responds_and_rejects(tmp_path: Path) -> None:
     assert run(tmp_path, "-c", CALLS).splitlines() == ["200 None 2", "404 book_not_found None"]

@@ -1,4 +1,4 @@
-"""The public names of the library. A number may only fall; a new name replaces another."""
+"""The public names of the library. Their number may only fall: a new name replaces another."""
 
 from importlib import import_module
 from inspect import isclass, isfunction
@@ -33,18 +33,18 @@ NAMES = {
     "specd.workers": ["Worker", "WorkerContext", "every"],
 }
 MOST = {"specd": 26, "specd.errors": 10}
-"""How many names the modules whose names are not decided yet may have."""
+"""Maximum number of names in modules whose names are not final."""
 
 MODULES = pytest.mark.parametrize("module", [*NAMES, *MOST])
 
 
 @pytest.mark.parametrize("module", NAMES)
-def test_names(module: str) -> None:
+def test_names_are_listed(module: str) -> None:
     assert sorted(import_module(module).__all__) == sorted(NAMES[module])
 
 
 @pytest.mark.parametrize("module", MOST)
-def test_number_of_names(module: str) -> None:
+def test_number_of_names_is_limited(module: str) -> None:
     assert len(import_module(module).__all__) <= MOST[module]
 
 
@@ -58,7 +58,7 @@ def test_no_other_module_is_public() -> None:
 
 
 @MODULES
-def test_each_name_is_there_and_explained(module: str) -> None:
+def test_each_name_exists_and_is_documented(module: str) -> None:
     public = import_module(module)
     assert public.__doc__
     for name in public.__all__:

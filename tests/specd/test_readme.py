@@ -1,5 +1,5 @@
-"""The service of the README works as it is written there, and so do the first commands and the
-examples of the pages of the library.
+"""The service of the README works as written, and so do the first commands and the examples on the
+pages of the library.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def exchanges(page: str) -> list[tuple[str, str]]:
-    """Return each command of the blocks with a prompt, and what the page shows as its output."""
+    """Return each command in the blocks with a prompt, and the output shown on the page."""
     found = []
     for block in blocks(page, "console"):
         for exchange in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -42,7 +42,7 @@ def exchanges(page: str) -> list[tuple[str, str]]:
 
 
 def is_shown(output: str, shown: str) -> bool:
-    """Return whether an output is what a page shows, where `...` stands for any text."""
+    """Return whether an output matches the page, where `...` stands for any text."""
     return bool(re.fullmatch(re.escape(shown).replace(r"\.\.\.", ".*"), output, re.DOTALL))
 
 
@@ -82,7 +82,7 @@ def test_three_files_are_a_service(hello: Path) -> None:
     assert called == 2
 
 
-def test_other_signature_is_reported(hello: Path) -> None:
+def test_wrong_signature_is_reported(hello: Path) -> None:
     assert CliRunner().invoke(specd, ["check"]).exit_code == 0
     handlers = hello / "hello/handlers.py"
     handlers.write_text(handlers.read_text().replace("person", "name"))
@@ -108,10 +108,10 @@ def test_descriptions_are_one_sentence() -> None:
         ("docs/from-connexion.md", "shop", "connexion-shop/openapi.yaml"),
     ],
 )
-def test_page_begins_in_an_empty_folder(
+def test_commands_of_the_page_work_in_an_empty_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, name: str, document: str | None
 ) -> None:
-    """The first block is pasted; the programs that it names besides specd are not ours."""
+    """Runs the first block, without programs that are not ours."""
     if document:
         (tmp_path / document).parent.mkdir()
         (tmp_path / document).write_text(blocks(README, "yaml")[0])
@@ -138,11 +138,11 @@ def test_examples_of_the_engine_are_valid() -> None:
     assert len(examples) > 1
     for example in examples:
         code = compile(example, "docs/engine.md", "exec")
-        if example.startswith(("import ", "from ")):  # the others use models of the reader
+        if example.startswith(("import ", "from ")):  # the others use models that the reader writes
             exec(code, names)
 
 
-def test_figure_is_that_of_the_benchmark() -> None:
+def test_figure_matches_the_benchmark() -> None:
     (row,) = re.findall(
         r"^\| connexion AsyncApp \| requests/s \| ([\d. |]+) \| 9 /",
         (ROOT / "docs/speed.md").read_text(), re.MULTILINE,

@@ -1,4 +1,4 @@
-"""docs/reference.md has every public name of the library, and no other."""
+"""docs/reference.md has exactly the public names of the library."""
 
 import re
 from importlib import import_module
@@ -26,7 +26,7 @@ def test_library_has_few_public_modules() -> None:
 
 
 @pytest.mark.parametrize("module", reference_page.modules())
-def test_page_has_the_names_of_all(module: str) -> None:
+def test_page_has_all_names(module: str) -> None:
     public = import_module(module)
     assert sorted(names_on_page(module)) == sorted(public.__all__)
     assert [name for name in public.__all__ if not hasattr(public, name)] == []

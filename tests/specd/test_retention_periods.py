@@ -1,4 +1,4 @@
-"""Periods of retention: a policy names its default, from which a variable is derived."""
+"""Periods of retention: a policy names its default, and the variable follows from it."""
 
 import sys
 from types import ModuleType
@@ -17,7 +17,7 @@ def make_rule(table: str, period: str | None, **more: Any) -> Rule:
 
 @pytest.fixture
 def policy(monkeypatch: pytest.MonkeyPatch) -> list[Rule]:
-    """The rules of the only service of the present project; a test fills the list."""
+    """The rules of the only service of the present project, a list that tests fill."""
     rules: list[Rule] = []
     module = ModuleType("shop_retention")
     module.retention = rules  # type: ignore[attr-defined]
@@ -43,7 +43,7 @@ def test_rules_without_help_name_their_tables(policy: list[Rule]) -> None:
     assert line.help == "Retention of rows of cart, visit."
 
 
-def test_two_defaults_of_a_period_are_refused(policy: list[Rule]) -> None:
+def test_two_defaults_of_a_period_are_rejected(policy: list[Rule]) -> None:
     policy += [make_rule("cart", "old", days=1), make_rule("visit", "old", days=2)]
     with pytest.raises(ValueError, match=r"give old several defaults: \[1, 2\]"):
         Settings.variables()

@@ -1,4 +1,4 @@
-"""The root of a project: found upward from the working directory, as git finds its own."""
+"""The root of a project is found upwards from the working directory, like that of git."""
 
 import json
 import subprocess
@@ -26,7 +26,7 @@ paths:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Stranger:
-    """A project without services, and in a folder of it a wsgi.py of something else."""
+    """A project without services, and a folder in it with an unrelated wsgi.py."""
     shop = Stranger(tmp_path)
     (shop.path / "site" / "deep").mkdir(parents=True)
     (shop.path / "wsgi.py").write_text(WSGI)
@@ -80,7 +80,7 @@ def run_each(stranger: Stranger, *commands: str) -> dict[str, tuple[int, str]]:
 
 
 class TestOutsideOfAProject:
-    def test_commands_say_how_to_begin(self, tmp_path: Path) -> None:
+    def test_commands_describe_the_first_steps(self, tmp_path: Path) -> None:
         nowhere = Stranger(tmp_path)
         assert run_each(nowhere, *COMMANDS) == dict.fromkeys(COMMANDS, (1, NO_PROJECT))
         assert list(nowhere.path.iterdir()) == []

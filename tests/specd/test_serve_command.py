@@ -1,4 +1,4 @@
-"""`specd serve` of a project that is a document and a function."""
+"""`specd serve` with a project of a document and a function."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ paths:
 }
 
 
-def test_a_stop_closes_each_socket_once(tmp_path: Path) -> None:
+def test_stop_closes_each_socket_once(tmp_path: Path) -> None:
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)

@@ -1,4 +1,4 @@
-"""What a project says of its services in `wsgi.py`: CORS, middlewares, policies of pages, names."""
+"""Options of services in `wsgi.py`: CORS, middlewares, policies of pages, names."""
 
 from __future__ import annotations
 
@@ -104,9 +104,7 @@ def test_operators_add_origins(things: Sample, monkeypatch: pytest.MonkeyPatch) 
             assert ("Access-Control-Allow-Origin" in answer.headers) is is_allowed
 
 
-def test_middlewares_are_around_the_application(
-    things: Sample, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_middlewares_wrap_the_application(things: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     project = '"{name}", middlewares=["tests.specd.engine.middlewares:Mark"]'
     with client(things, project, monkeypatch) as http:
         for path in ("/things/v1/things", "/docs"):
@@ -123,7 +121,7 @@ def test_reference_is_served_by_each_application(
 
 
 class TestPolicies:
-    def test_of_own_pages_have_other_directives(
+    def test_pages_of_the_project_have_other_directives(
         self, things: Sample, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         things.write("{name}/pages.py", PAGES)
@@ -139,7 +137,7 @@ class TestPolicies:
         assert policies["/strict"] == "default-src 'none'"
         assert policies["/docs"] == policies["/nothing"] == POLICY
 
-    def test_without_any_are_strict(self, things: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_default_is_strict(self, things: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
         things.write("{name}/pages.py", PAGES)
         with client(things, '"{name}"', monkeypatch) as http:
             assert http.get("/own").headers["Content-Security-Policy"] == POLICY
@@ -154,7 +152,7 @@ class TestPolicies:
         "csp",
         [{"img-src": "*; script-src *"}, {"img-src": "*\n"}, {"img src": "*"}, {"img-src": "a, b"}],
     )
-    def test_more_than_a_directive_is_refused(self, csp: dict[str, str]) -> None:
+    def test_values_with_more_than_a_directive_are_rejected(self, csp: dict[str, str]) -> None:
         with pytest.raises(ValueError, match="is no directive"):
             policy_with(csp)
 
@@ -206,7 +204,7 @@ def test_service_counts_requests(things: Sample, monkeypatch: pytest.MonkeyPatch
         (False, "true", "no service has a RateLimiter"),
     ],
 )
-def test_store_of_limits_that_nothing_uses_is_reported(
+def test_unused_store_of_limits_is_reported(
     things: Sample, monkeypatch: pytest.MonkeyPatch, has_limiter: bool, is_on: str, reason: str
 ) -> None:
     if has_limiter:
@@ -234,7 +232,9 @@ SECURED = """
 OPTIONAL = 'Service("things", optional_security=("list_things",))'
 
 
-def test_optional_security_shows_who_calls(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_optional_security_identifies_the_caller(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sample.write("things/openapi.yaml", SECURED)
     sample.write("things/handlers.py", 'def list_things(ctx):\n    return {"name": ctx.actor}\n')
     sample.write(

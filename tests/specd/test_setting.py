@@ -1,4 +1,4 @@
-"""`setting`: what a project declares, and what the environment makes of it."""
+"""`setting`: declarations in a project, and values in the environment."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -38,14 +38,14 @@ GIVEN = {"SHOP_KEY": "k", "SHOP_URL": "https://carrier.example"}
 
 
 class TestSettingWithoutDefault:
-    def test_stops_the_start_with_its_name_and_meaning(self) -> None:
+    def test_stops_the_start_with_its_name_and_description(self) -> None:
         with pytest.raises(SettingsError) as raised:
             Shop.from_env({"SHOP_URL": "https://carrier.example"})
         assert str(raised.value) == (
             "SHOP_KEY must be set, because it has no default: Key at the carrier."
         )
 
-    def test_reports_all_that_are_missing_together(self) -> None:
+    def test_all_missing_settings_are_reported_together(self) -> None:
         with pytest.raises(SettingsError) as raised:
             Shop.from_env({"SHOP_KEY": ""})
         assert str(raised.value) == (
@@ -53,12 +53,12 @@ class TestSettingWithoutDefault:
             " Address of the carrier."
         )
 
-    def test_comes_from_the_environment_or_by_name(self) -> None:
+    def test_is_read_from_the_environment_or_by_name(self) -> None:
         assert Shop.from_env(GIVEN) == Shop(key="k", url="https://carrier.example")
         with pytest.raises(SettingsError, match="SHOP_URL must be set"):
             Shop(key="k")
 
-    def test_has_no_default_to_show(self) -> None:
+    def test_has_no_printed_default(self) -> None:
         described = {line.variable: line for line in Shop.from_env(GIVEN).describe(GIVEN)}
         assert described["SHOP_KEY"].default == ""
         assert described["SHOP_KEY"].value == "***"
@@ -66,7 +66,7 @@ class TestSettingWithoutDefault:
 
 
 class TestSettingsForCheck:
-    """A project can be checked without the settings that have no defaults."""
+    """A project can be checked without required settings."""
 
     class Strict(Shop, prefix="STRICT_"):
         password: str = setting("Password.", minimum=20, secret=True)
@@ -90,7 +90,7 @@ class TestSettingsForCheck:
         assert isinstance(found.folder, Path)
         assert (found.tables, found.data_dir) == (4, tmp_path)
 
-    def test_values_of_the_environment_come_first(self, tmp_path: Path) -> None:
+    def test_values_of_the_environment_take_precedence(self, tmp_path: Path) -> None:
         environ = {"STRICT_PRICE": "1.5", "SHOP_KEY": "k", "STRICT_SIZE": "x", "SHOP_TABLES": "9"}
         found: Any = settings_for_check(tmp_path, environ)
         assert (found.price, found.key, found.size) == (Decimal("1.5"), "k", 3)
@@ -106,7 +106,7 @@ class Settings(specd.Settings, prefix="SHOP_"):
 """
 
 
-def test_project_without_a_required_setting(tmp_path: Path) -> None:
+def test_project_without_a_required_setting_can_be_checked(tmp_path: Path) -> None:
     shop = Stranger(tmp_path)
     shop.specd("new", "greeter")
     (shop.path / "settings.py").write_text(OWN)
@@ -138,7 +138,7 @@ def service_settings():
 
 
 class TestType:
-    """The type of the field is the parser of the text."""
+    """The type of the field determines the parser."""
 
     @pytest.mark.parametrize(
         ("name", "text", "value"),
@@ -153,7 +153,7 @@ class TestType:
             ("tip", "0.15", Decimal("0.15")),
         ],
     )
-    def test_parses(self, name: str, text: str, value: Any) -> None:
+    def test_value_is_parsed(self, name: str, text: str, value: Any) -> None:
         settings = Shop.from_env({**GIVEN, f"SHOP_{name.upper()}": text})
         assert getattr(settings, name) == value
 
@@ -169,12 +169,12 @@ class TestType:
             ("MOST_CAKES", "10", "SHOP_MOST_CAKES must be a whole number from 1 to 9."),
         ],
     )
-    def test_rejects(self, name: str, text: str, sentence: str) -> None:
+    def test_invalid_value_is_rejected(self, name: str, text: str, sentence: str) -> None:
         with pytest.raises(SettingsError) as raised:
             Shop.from_env({**GIVEN, f"SHOP_{name}": text})
         assert str(raised.value) == sentence
 
-    def test_without_a_parser_is_a_mistake_of_the_project(self) -> None:
+    def test_missing_parser_is_an_error_of_the_project(self) -> None:
         class Lists(Settings, prefix="SHOP_"):
             names: tuple[str, ...] = setting("Names.", default=())
 
@@ -185,17 +185,17 @@ class TestType:
 class TestMapping:
     """`setting_for_each`: a variable for each key."""
 
-    def test_has_the_defaults_of_the_keys_that_are_not_set(self) -> None:
+    def test_missing_keys_have_their_defaults(self) -> None:
         assert Shop.from_env(GIVEN).most == {"cakes": 3, "rolls": 50}
         settings = Shop.from_env({**GIVEN, "SHOP_MOST_ROLLS": "60"})
         assert settings.most == {"cakes": 3, "rolls": 60}
 
-    def test_suggests_the_variable_of_a_key(self) -> None:
+    def test_unknown_variable_gets_a_suggestion(self) -> None:
         with pytest.raises(SettingsError, match="did you mean SHOP_MOST_CAKES"):
             Shop.from_env({**GIVEN, "SHOP_MOST_CAKE": "2"})
 
 
-def test_export_has_what_is_set_and_the_secrets_of_files(tmp_path: Path) -> None:
+def test_export_has_set_values_and_secrets_from_files(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("k\n")
     environ = {
         "SHOP_URL": "https://carrier.example",

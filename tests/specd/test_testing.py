@@ -1,4 +1,4 @@
-"""The plugin of pytest: tests of a project call its service, each with an empty database."""
+"""The pytest plugin: tests of a project call its service, each with an empty database."""
 
 from pathlib import Path
 

@@ -209,7 +209,7 @@ class Opened:
 
     @contextmanager
     def counted(self) -> Iterator[Opened]:
-        """Count from the beginning of the block, and require that it leaves nothing open."""
+        """Count from the beginning of the block, and require that nothing is open at its end."""
         self.connections = self.in_use = 0
         listeners = [(Pool, "checkout", self.take), (Pool, "checkin", self.give_back)]
         for target, name, call in listeners:
@@ -274,29 +274,29 @@ OLD = ["old"] * ORDERS
 
 class TestOpening:
     @pytest.mark.parametrize("method", [*READS, *WRITES, "PATCH"])
-    def test_an_unused_unit_takes_no_connection(self, client: httpx.Client, method: str) -> None:
+    def test_unused_unit_uses_no_connection(self, client: httpx.Client, method: str) -> None:
         with Opened().counted() as opened:
             assert client.request(method, "/shop/constant").status_code == 200
         assert opened.connections == 0
 
     @pytest.mark.parametrize("method", [*READS, *WRITES, "PATCH"])
     @pytest.mark.parametrize("use", USES)
-    def test_a_used_unit_takes_one(self, client: httpx.Client, method: str, use: str) -> None:
+    def test_used_unit_uses_one_connection(
+        self, client: httpx.Client, method: str, use: str
+    ) -> None:
         with Opened().counted() as opened:
             assert client.request(method, f"/shop/{use}").status_code == 200
         assert opened.connections == 1
 
-    def test_a_security_function_opens_the_unit_only_if_it_reads(
-        self, client: httpx.Client
-    ) -> None:
-        """It runs twice: before the request is parsed, and in the unit that writes."""
+    def test_security_function_opens_the_unit_only_if_it_reads(self, client: httpx.Client) -> None:
+        """It runs twice: before the request is parsed, and in the writing unit."""
         for key, connections in (("known", 2), ("signed", 0)):
             with Opened().counted() as opened:
                 answer = client.delete("/shop/constant", headers={"X-Key": key})
                 assert answer.status_code == 200
             assert opened.connections == connections
 
-    def test_requests_that_use_nothing_are_served_while_all_connections_are_in_use(
+    def test_requests_without_database_access_work_while_all_connections_are_in_use(
         self, orders: Sample, url: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv(f"SPECD_{orders.name.upper()}_DATABASE_URL", url)
@@ -321,7 +321,7 @@ class TestOpening:
 class TestReading:
     @pytest.mark.parametrize("method", [*READS, "PATCH"])
     @pytest.mark.parametrize("how", ["add", "change", "delete", "add_and_read"])
-    def test_refuses_changes_of_the_session(
+    def test_changes_of_the_session_are_rejected(
         self, client: httpx.Client, orders: Sample, engine: Engine, method: str, how: str
     ) -> None:
         with capture_logs() as lines, Opened().counted():
@@ -330,7 +330,7 @@ class TestReading:
         assert texts_of(orders, engine) == OLD
 
     @pytest.mark.parametrize("method", READS)
-    def test_refuses_statements_that_change(
+    def test_statements_with_changes_are_rejected(
         self, client: httpx.Client, orders: Sample, engine: Engine, method: str
     ) -> None:
         with capture_logs() as lines, Opened().counted():
@@ -339,7 +339,7 @@ class TestReading:
         assert any("this operation only reads" in note for note in error.__notes__)
         assert texts_of(orders, engine) == OLD
 
-    def test_ends_before_a_stream_begins(self, client: httpx.Client) -> None:
+    def test_unit_ends_before_a_stream_begins(self, client: httpx.Client) -> None:
         with capture_logs() as lines, Opened().counted() as opened:
             assert b"never" not in client.get("/shop/later/pieces").content
         assert opened.connections == 0
@@ -347,19 +347,19 @@ class TestReading:
 
 
 class TestWriting:
-    def test_both_ways_are_one_transaction(
+    def test_session_and_connection_share_one_transaction(
         self, client: httpx.Client, orders: Sample, engine: Engine
     ) -> None:
         assert client.post("/shop/add_both").status_code == 200
         assert texts_of(orders, engine) == [*OLD, "new", "new"]
 
-    def test_the_connection_alone_is_committed(
+    def test_changes_of_the_connection_alone_are_committed(
         self, client: httpx.Client, orders: Sample, engine: Engine
     ) -> None:
         assert client.post("/shop/add_by_connection").status_code == 200
         assert texts_of(orders, engine) == [*OLD, "new"]
 
-    def test_a_lost_race_is_tried_once_more(
+    def test_lost_race_is_retried(
         self, client: httpx.Client, orders: Sample, engine: Engine
     ) -> None:
         with Opened().counted() as opened:
@@ -368,17 +368,17 @@ class TestWriting:
         assert texts_of(orders, engine) == [*OLD, "late"]
 
     @pytest.mark.parametrize("how", ["roll_back", "roll_back_and_add", "commit_and_read"])
-    def test_a_handler_that_ends_the_transaction_fails(
+    def test_handler_that_ends_the_transaction_fails(
         self, client: httpx.Client, orders: Sample, engine: Engine, how: str
     ) -> None:
         with capture_logs() as lines:
             assert client.post(f"/shop/{how}").status_code == 500
         assert "begin_nested" in str([line.get("exc_info") for line in lines])
-        assert client.post("/shop/add").status_code == 200  # nothing is locked
+        assert client.post("/shop/add").status_code == 200  # there must be no locks
         assert texts_of(orders, engine) == [*OLD, "new"]
 
     @pytest.mark.parametrize("how", ["fail", "fail_by_connection", "fail_unused", "undocumented"])
-    def test_an_error_rolls_back(
+    def test_error_rolls_back(
         self,
         client: httpx.Client,
         orders: Sample,
@@ -389,7 +389,7 @@ class TestWriting:
             assert client.post(f"/shop/{how}").status_code == 500
         assert opened.connections == (how != "fail_unused")
         assert texts_of(orders, engine) == OLD
-        assert client.post("/shop/add").status_code == 200  # nothing is locked
+        assert client.post("/shop/add").status_code == 200  # there must be no locks
 
 
 class TestOutage:
@@ -405,7 +405,7 @@ class TestOutage:
             yield client
 
     @pytest.mark.parametrize("method", [*READS, *WRITES, "PATCH"])
-    def test_is_an_error_of_requests_that_use_the_database(
+    def test_only_requests_with_database_access_fail(
         self, client: httpx.Client, method: str
     ) -> None:
         assert client.request(method, "/shop/constant").status_code == 200

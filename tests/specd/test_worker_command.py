@@ -72,7 +72,7 @@ def upgrade() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A project with one migrated database, in which the only cart is of 1970."""
+    """A project with a migrated database, whose only cart dates from 1970."""
     for name, text in FILES.items():
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def running(folder: Path, *words: str, **more: str) -> Iterator["subprocess.Pope
 
 
 def wait_for_carts(process: "subprocess.Popen[str]", folder: Path, *, old: bool) -> None:
-    """Wait until workers have added two carts, and the cart of 1970 is there or deleted."""
+    """Wait until workers have added two carts, and the cart of 1970 exists or is deleted."""
     ends_at = time.monotonic() + TIMEOUT_S
     while time.monotonic() < ends_at and process.poll() is None:
         carts = find_carts(folder)
@@ -140,7 +140,7 @@ def test_named_worker_runs_alone(folder: Path) -> None:
         wait_for_carts(process, folder, old=True)
 
 
-def test_unknown_worker_is_refused_with_the_names_of_all(folder: Path) -> None:
+def test_unknown_worker_is_rejected_with_all_names(folder: Path) -> None:
     done = subprocess.run(
         command("worker", "add_cats"),
         cwd=folder,
@@ -152,7 +152,7 @@ def test_unknown_worker_is_refused_with_the_names_of_all(folder: Path) -> None:
     assert "'add_cart', 'shop_retention'" in done.stderr
 
 
-def test_operator_changes_the_period(folder: Path) -> None:
+def test_operator_can_change_the_period(folder: Path) -> None:
     decades = str(10 * 365 * 86_400)
     with sqlite3.connect(folder / "var/shop.db") as connection:
         connection.execute("UPDATE cart SET at = ?", [int((time.time() - 30 * 86_400) * 1000)])
@@ -163,7 +163,7 @@ def test_operator_changes_the_period(folder: Path) -> None:
         assert 1 in find_carts(folder)
 
 
-def test_workers_of_a_service_without_a_database_are_refused(tmp_path: Path) -> None:
+def test_workers_of_a_service_without_a_database_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "shop").mkdir()
     for name in ("wsgi.py", "shop/__init__.py", "shop/openapi.yaml"):
         (tmp_path / name).write_text(FILES[name])

@@ -1,4 +1,4 @@
-"""`every`: functions that a service's module `workers` marks as background jobs."""
+"""`every`: functions that the module `workers` of a service marks as background jobs."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -123,7 +123,7 @@ def test_module_has_functions_and_workers_by_name() -> None:
         find_workers(module_of(fill_carts, WORKERS={"fill_carts": make}))
 
 
-def test_worker_of_two_services_is_refused() -> None:
+def test_one_worker_in_two_services_is_rejected() -> None:
     @every(seconds=1)
     def clean_up(session: Session) -> None: ...
 
@@ -134,6 +134,6 @@ def test_worker_of_two_services_is_refused() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -1])
-def test_time_between_calls_is_positive(seconds: float) -> None:
+def test_time_between_calls_must_be_positive(seconds: float) -> None:
     with pytest.raises(ValueError, match="greater than 0"):
         every(seconds=seconds)

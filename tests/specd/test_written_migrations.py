@@ -1,4 +1,4 @@
-"""`specd migrate --new`: the migration is what the tables have and the database lacks."""
+"""`specd migrate --new` writes the difference between the tables and the database."""
 
 import json
 from collections.abc import Iterator
@@ -84,7 +84,7 @@ class Shop:
         stranger.specd("new", "shop")
 
     def write(self, models: str, name: str) -> str:
-        """Return the migration that is written for new models; empty if none is."""
+        """Return the migration written for new models, or an empty text."""
         (self._stranger.path / "shop/models.py").write_text(models)
         said = json.loads(self._stranger.specd("migrate", "--new", name, "--json"))
         files = [(self._stranger.path / file).read_text() for file in said["written"]]
@@ -130,9 +130,9 @@ def test_migrations_are_written_and_keep_the_rows(shop: Shop) -> None:
     changed = shop.write(CHANGED, "longer_name")
     assert "type_=sa.String(length=30)" in changed
     assert 'batch_op.drop_column("note")' in changed
-    assert 'oldest = "0003"' in changed, "a release before would write the column"
+    assert 'oldest = "0003"' in changed, "the previous release would write the column"
     shop.migrate()
-    assert shop.execute("SELECT owner FROM pet") == [1], "the copy of a table deletes no other rows"
+    assert shop.execute("SELECT owner FROM pet") == [1], "a copied table must keep all rows"
 
     assert "    pass  # the indexes" in shop.write(INDEXED, "index")
     shop.migrate()

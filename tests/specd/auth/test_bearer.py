@@ -1,4 +1,4 @@
-"""The security function of a scheme with tokens, in a service as it is served."""
+"""The security function of a scheme with tokens, in a complete service."""
 
 import re
 from typing import Any
@@ -156,7 +156,7 @@ def test_other_credentials_get_401(doors: Sample) -> None:
             assert client.post(f"/{doors.name}/tokens", json=body).status_code == 401
 
 
-def test_loaded_row_is_the_actor_and_none_is_refused(doors: Sample) -> None:
+def test_loaded_row_is_the_actor_and_none_is_rejected(doors: Sample) -> None:
     with doors.client(APP_TOKEN_SECRET=SECRET) as client:
         ada, eve = (token_of(client, doors, *who) for who in (("ada", "to be"), ("eve", "or not")))
         response = client.get(f"/{doors.name}/windows", headers=bearer(ada))
@@ -171,7 +171,7 @@ def test_next_alternative_is_tried(doors: Sample) -> None:
             assert response.status_code == status
 
 
-def test_scopes_of_the_claims_count(doors: Sample) -> None:
+def test_scopes_of_the_claims_are_checked(doors: Sample) -> None:
     with doors.client(APP_TOKEN_SECRET=SECRET) as client:
         ada, eve = (token_of(client, doors, *who) for who in (("ada", "to be"), ("eve", "or not")))
         assert client.get(f"/{doors.name}/keys", headers=bearer(ada)).status_code == 200

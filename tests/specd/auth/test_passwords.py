@@ -1,4 +1,4 @@
-"""Hashes of passwords: cost, bounds, and the same work for all that do not match."""
+"""Hashes of passwords: cost, limits, and equal work for all mismatches."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ def test_hash_has_the_recommended_cost_by_default() -> None:
 
 
 @pytest.mark.parametrize("password", ["", "to be", "ü" * 9, "a\0b", "\ud800"])
-def test_hash_verifies_its_password_only(password: str) -> None:
+def test_hash_verifies_only_its_password(password: str) -> None:
     made = CHEAP.hash(password)
     assert CHEAP.verify(password, made)
     assert not CHEAP.verify(password + ".", made)
@@ -75,7 +75,7 @@ class TestNeedsRehash:
     ],
     ids=["wrong", "no user", "empty", "mark", "bcrypt", "long, no user", "long"],
 )
-def test_each_refusal_hashes_once(
+def test_each_rejection_hashes_once(
     monkeypatch: pytest.MonkeyPatch, password: str, password_hash: str | None
 ) -> None:
     """argon2 raises `InvalidHashError` before it hashes anything."""
@@ -134,7 +134,7 @@ def test_few_passwords_are_hashed_together(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 class TestRun:
-    def test_has_threads_of_its_own(self) -> None:
+    def test_uses_separate_threads(self) -> None:
         passwords = Passwords(concurrency=3)
         together = threading.Barrier(3, timeout=60)
 
@@ -149,7 +149,7 @@ class TestRun:
         assert [number for number, _ in done] == list(range(6))
         assert {name for _, name in done} == {f"hashes_{n}" for n in range(3)}
 
-    def test_gives_way_to_the_event_loop(self) -> None:
+    def test_lowers_the_priority_of_its_threads(self) -> None:
         def niceness() -> int:
             return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
 

@@ -1,4 +1,4 @@
-"""JSON Web Tokens: what is signed verifies, and every trick of a stranger is refused."""
+"""JSON Web Tokens: signed tokens verify, and attacks are rejected."""
 
 import base64
 import hmac
@@ -54,7 +54,7 @@ GOOD = {"sub": "ada", "exp": seconds(60)}
 
 
 def forged(claims: Any = GOOD, *, header: Any = (), secret: str | bytes = SECRET) -> str:
-    """Return an HS256 token that is put together by hand, so that no library refuses it."""
+    """Return an HS256 token assembled by hand, because libraries refuse to create some of them."""
     text = f"{encode({'alg': 'HS256', 'typ': 'JWT', **dict(header)})}.{encode(claims)}"
     key = secret.encode() if isinstance(secret, str) else secret
     return f"{text}.{encode(hmac.digest(key, text.encode(), 'sha256'))}"
@@ -115,7 +115,7 @@ class TestSign:
             ({"sub": "ada", "roles": NESTED}, 60, "no token can have these claims"),
         ],
     )
-    def test_refuses_what_does_not_verify(
+    def test_rejects_a_payload_that_would_not_verify(
         self, claims: dict[Any, Any], lifetime_s: float, problem: str
     ) -> None:
         tokens = Tokens(SECRET, required=("exp", "sub"))
@@ -168,7 +168,7 @@ class TestVerify:
             HS.verify(forged(secret=OLDER), now=NOW)
         assert raised.value.challenges == ('Bearer error="invalid_token"',)
 
-    def test_uses_the_given_time_alone(self) -> None:
+    def test_uses_only_the_given_time(self) -> None:
         past = datetime(1999, 1, 1, tzinfo=UTC)
         token = HS.sign({}, lifetime_s=60, now=past)
         assert HS.read(token, now=past)
@@ -184,7 +184,7 @@ class TestVerify:
             ({"exp": seconds(60), "iat": seconds(900)}, True),
         ],
     )
-    def test_allows_for_the_leeway(self, claims: dict[str, float], expected: bool) -> None:
+    def test_leeway_is_applied(self, claims: dict[str, float], expected: bool) -> None:
         tokens = Tokens(SECRET, leeway_s=10)
         assert (tokens.read(forged(claims), now=NOW) is not None) is expected
 
@@ -207,7 +207,7 @@ class TestVerify:
         ],
         ids=str,
     )
-    def test_refuses_claims(self, claims: dict[str, Any]) -> None:
+    def test_invalid_claims_are_rejected(self, claims: dict[str, Any]) -> None:
         assert HS.read(forged(claims), now=NOW) is None
 
     def test_token_without_end_is_valid_if_none_is_required(self) -> None:
@@ -234,7 +234,7 @@ class TestVerify:
         tokens = Tokens(SECRET, audience="shop", issuer="door")
         assert (tokens.read(forged({**GOOD, **claims}), now=NOW) is not None) is expected
 
-    def test_requires_claims(self) -> None:
+    def test_required_claims_must_be_present(self) -> None:
         tokens = Tokens(SECRET, required=("exp", "jti"))
         assert tokens.read(forged({**GOOD, "jti": "1"}), now=NOW)
         assert tokens.read(forged(), now=NOW) is None
@@ -303,10 +303,10 @@ class TestAttack:
         b"", b"null", b"[]", b'"ada"', b"7", b"{", b"\xff", b"[" * 4000, b'{"a":' * 1000,
         b'{"exp":' + b"9" * 5000 + b"}", forged().encode(),
     ])  # fmt: skip
-    def test_signed_payload_that_is_not_an_object_is_refused(self, payload: bytes) -> None:
+    def test_signed_payload_that_is_not_an_object_is_rejected(self, payload: bytes) -> None:
         assert HS.read(forged(payload), now=NOW) is None
 
-    def test_huge_token_is_refused_before_it_is_decoded(
+    def test_huge_token_is_rejected_before_it_is_decoded(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         base = len(forged({**GOOD, "pad": ""}))
@@ -350,7 +350,7 @@ class TestKeys:
         (SECRET, (), "require a key and an algorithm"),
         ((), "HS256", "require a key and an algorithm"),
     ])  # fmt: skip
-    def test_unfit_key_is_refused_without_quoting_it(
+    def test_unsuitable_key_is_rejected_without_quoting_it(
         self, keys: str | bytes | Sequence[str], algorithms: str | Sequence[str], problem: str
     ) -> None:
         with warnings.catch_warnings():

@@ -18,7 +18,7 @@ def create_tables(url: str) -> None:
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty database with the tables; tests work on copies of the file."""
+    """An empty database with the tables. Tests use copies of the file."""
     path = tmp_path_factory.mktemp("sqlite") / "template.db"
     create_tables(f"sqlite:///{path}")
     return path

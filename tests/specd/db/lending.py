@@ -1,4 +1,4 @@
-"""Tables of a library that lends books: what the tests of databases read and write."""
+"""Tables of a library that lends books, for the tests of databases."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ class Base(DeclarativeBase):
 
 
 class Book(Base):
-    """A book, and how many copies there are."""
+    """A book and its number of copies."""
 
     __tablename__ = "book"
 
@@ -22,7 +22,7 @@ class Book(Base):
 
 
 class Loan(Base):
-    """A loan, who has the book, and when it ends."""
+    """A loan with its borrower and its end."""
 
     __tablename__ = "loan"
 

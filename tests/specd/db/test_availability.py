@@ -1,4 +1,4 @@
-"""What a process knows of its database: one line per outage, and word of its end."""
+"""A process logs each outage of its database once, and its end."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ CAUSE = ConnectionError("away")
 
 @pytest.fixture
 def seconds(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The last one is now."""
+    """The times of the clock. The last one is the current time."""
     told = [1000.0]
     monkeypatch.setattr(availability.time, "monotonic", lambda: told[-1])
     return told
@@ -23,7 +23,7 @@ def events(lines: Any) -> list[str]:
     return [line["event"] for line in lines]
 
 
-def test_an_outage_has_one_line_when_it_begins_and_one_when_it_ends(seconds: list[float]) -> None:
+def test_outage_is_logged_at_its_beginning_and_at_its_end(seconds: list[float]) -> None:
     known = Availability()
     with capture_logs() as lines:
         for _ in range(3):
@@ -35,14 +35,14 @@ def test_an_outage_has_one_line_when_it_begins_and_one_when_it_ends(seconds: lis
     assert lines[1]["after_s"] == QUIET_S
 
 
-def test_a_success_amid_failures_does_not_end_it(seconds: list[float]) -> None:
+def test_single_success_among_failures_does_not_end_an_outage(seconds: list[float]) -> None:
     known = Availability()
     known.note_failure(CAUSE, known.ended)
     known.note_success()
     assert known.is_failing
 
 
-def test_what_began_before_the_end_and_fails_after_it_says_nothing(seconds: list[float]) -> None:
+def test_late_failure_of_an_earlier_request_is_not_logged(seconds: list[float]) -> None:
     known = Availability()
     began = known.ended
     known.note_silence(CAUSE)
@@ -55,7 +55,7 @@ def test_what_began_before_the_end_and_fails_after_it_says_nothing(seconds: list
     assert known.is_failing
 
 
-def test_silence_ends_by_an_answer_alone(seconds: list[float]) -> None:
+def test_unreachable_database_recovers_only_by_an_answer(seconds: list[float]) -> None:
     known = Availability()
     known.note_silence(CAUSE)
     seconds.append(seconds[-1] + FAILED_S + QUIET_S)
@@ -65,7 +65,7 @@ def test_silence_ends_by_an_answer_alone(seconds: list[float]) -> None:
     assert not known.has_just_failed
 
 
-def test_a_failure_counts_for_seconds(seconds: list[float]) -> None:
+def test_failure_counts_for_some_seconds(seconds: list[float]) -> None:
     known = Availability()
     known.note_failure(CAUSE, known.ended)
     assert known.has_just_failed
@@ -73,7 +73,7 @@ def test_a_failure_counts_for_seconds(seconds: list[float]) -> None:
     assert not known.has_just_failed
 
 
-def test_the_end_calls_whoever_asked_for_it_once(seconds: list[float]) -> None:
+def test_end_of_an_outage_calls_each_callback_once(seconds: list[float]) -> None:
     known, calls = Availability(), []
     known.on_return(lambda: calls.append(1))
     known.note_answer()

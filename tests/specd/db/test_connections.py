@@ -1,6 +1,4 @@
-"""Connections for reads and units of work: pooled between them, shared by nobody, thrown away when
-they die.
-"""
+"""Connections for reads and units of work are pooled, never shared, and discarded when they die."""
 
 import threading
 import time
@@ -28,7 +26,7 @@ def driver_of(connection: Connection) -> object:
     return connection.connection.driver_connection
 
 
-def test_the_next_read_has_the_connection_of_the_last(database: Database) -> None:
+def test_next_read_reuses_the_connection(database: Database) -> None:
     with database.reading() as connection:
         first = driver_of(connection)
         connection.execute(select(Loan.name)).all()
@@ -47,12 +45,12 @@ def test_the_next_read_has_the_connection_of_the_last(database: Database) -> Non
         assert not connection.in_transaction()
 
 
-def test_two_reads_at_once_have_two(database: Database) -> None:
+def test_concurrent_reads_have_different_connections(database: Database) -> None:
     with database.reading() as one, database.reading() as other:
         assert driver_of(one) is not driver_of(other)
 
 
-def test_a_process_has_at_most_the_connections_that_the_doctor_counts(postgres_url: str) -> None:
+def test_process_uses_at_most_the_connections_that_doctor_counts(postgres_url: str) -> None:
     pids = "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
     with (
         closing(connect(make_url(postgres_url), "count")) as other,
@@ -77,7 +75,7 @@ def test_a_process_has_at_most_the_connections_that_the_doctor_counts(postgres_u
         assert counted() == connections_of(2)
 
 
-def test_waits_for_one_where_all_are_taken(database_url: str) -> None:
+def test_read_waits_for_a_free_connection(database_url: str) -> None:
     with closing(Database(database_url, pool_size=1, lock_timeout_s=20)) as database:
         taken, free = threading.Event(), threading.Event()
 
@@ -96,7 +94,7 @@ def test_waits_for_one_where_all_are_taken(database_url: str) -> None:
         holder.join()
 
 
-def test_says_so_where_none_becomes_free(database_url: str) -> None:
+def test_wait_for_a_free_connection_times_out(database_url: str) -> None:
     with (
         closing(Database(database_url, pool_size=1, lock_timeout_s=0.05)) as database,
         database.reading(),
@@ -106,7 +104,7 @@ def test_says_so_where_none_becomes_free(database_url: str) -> None:
         pass
 
 
-def test_every_place_is_free_again_after_failures(database_url: str) -> None:
+def test_failures_release_their_connections(database_url: str) -> None:
     with closing(Database(database_url, pool_size=2, lock_timeout_s=0.2)) as database:
         for _ in range(5):
             with pytest.raises(DBAPIError), database.reading() as connection:
@@ -119,7 +117,7 @@ def test_every_place_is_free_again_after_failures(database_url: str) -> None:
             pass
 
 
-def test_a_snapshot_leaves_nothing_to_the_next(database_url: str) -> None:
+def test_snapshot_does_not_affect_the_next_read(database_url: str) -> None:
     with closing(Database(database_url, pool_size=1)) as database:
         with database.snapshot() as connection:
             connection.execute(select(Loan.name)).all()
@@ -133,7 +131,7 @@ def test_a_snapshot_leaves_nothing_to_the_next(database_url: str) -> None:
                 assert not driver_of(connection).in_transaction  # type: ignore[attr-defined]
 
 
-def test_a_snapshot_whose_connection_dies_is_an_outage(postgres_url: str) -> None:
+def test_lost_connection_of_a_snapshot_is_an_outage(postgres_url: str) -> None:
     with closing(Database(postgres_url)) as database:
 
         def read_on() -> None:
@@ -152,7 +150,7 @@ def test_a_snapshot_whose_connection_dies_is_an_outage(postgres_url: str) -> Non
             assert connection.execute(text("SELECT 1")).scalar() == 1
 
 
-def test_all_are_thrown_away_with_one_that_died(postgres_url: str) -> None:
+def test_all_connections_are_discarded_with_a_dead_one(postgres_url: str) -> None:
     asked = text("SELECT pg_backend_pid()")
     with closing(Database(postgres_url)) as database:
         with database.reading() as one, database.reading() as other:
@@ -168,7 +166,7 @@ def test_all_are_thrown_away_with_one_that_died(postgres_url: str) -> None:
                 assert {it.execute(asked).scalar_one() for it in (one, other)}.isdisjoint(pids)
 
 
-def test_one_whose_answers_are_out_of_step_is_thrown_away(postgres_url: str) -> None:
+def test_connection_with_mismatched_answers_is_discarded(postgres_url: str) -> None:
     """PgBouncer adds an error to the answer of a COMMIT when it loses the server."""
 
     def fail() -> None:
@@ -190,7 +188,7 @@ def test_one_whose_answers_are_out_of_step_is_thrown_away(postgres_url: str) -> 
         assert used[0].closed
 
 
-def test_those_that_are_closed_are_opened_anew(database: Database) -> None:
+def test_closed_connections_are_replaced(database: Database) -> None:
     with database.reading() as connection:
         first = driver_of(connection)
     database.dispose()
@@ -203,7 +201,7 @@ def driver_of_unit(session: Session) -> object:
     return driver_of(session.connection())
 
 
-def test_the_next_unit_has_the_connection_of_the_last(database: Database) -> None:
+def test_next_unit_reuses_the_connection(database: Database) -> None:
     first = database.run(driver_of_unit)
 
     def ask_and_raise(session: Session) -> None:
@@ -222,7 +220,7 @@ def test_the_next_unit_has_the_connection_of_the_last(database: Database) -> Non
         "INSERT INTO follower (leader) VALUES ('nobody')",  # which only the commit refuses
     ],
 )
-def test_a_unit_that_failed_leaves_nothing_to_the_next(database: Database, statement: str) -> None:
+def test_failed_unit_does_not_affect_the_next_unit(database: Database, statement: str) -> None:
     reference = "leader TEXT REFERENCES loan (name) DEFERRABLE INITIALLY DEFERRED"
     count = text("SELECT count(*) FROM follower")
 
@@ -357,8 +355,8 @@ class TestDeadConnection:
         assert begun == ["BEGIN", "BEGIN"]
 
 
-def test_a_password_may_have_any_character(postgres_url: str) -> None:
-    """SQLAlchemy writes a space into a URL as it is, and libpq refuses that."""
+def test_password_can_contain_any_character(postgres_url: str) -> None:
+    """SQLAlchemy writes spaces into a URL without escaping them, which libpq rejects."""
     password = "a b%20c@d/e?f=g"
     url = make_url(postgres_url)
     with closing(Database(postgres_url)) as database:

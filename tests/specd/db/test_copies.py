@@ -1,4 +1,4 @@
-"""A copy that is handed out again holds what the template holds, whatever was done to it."""
+"""A reused copy of a database has the contents of the template, regardless of earlier changes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -43,17 +43,17 @@ def connected(url: str) -> psycopg.Connection[tuple[Any, ...]]:
         'INSERT INTO "empty" ("of") VALUES (3); TRUNCATE filled RESTART IDENTITY CASCADE',
     ],
 )
-def test_a_copy_is_restored(copies: Copies, deed: str) -> None:
+def test_returned_copy_is_restored(copies: Copies, deed: str) -> None:
     with copies.one() as url, connected(url) as connection:
         held = connection.execute(HELD).fetchall()
         connection.execute(deed.encode())
     with copies.one() as again, connected(again) as connection:
-        assert again == url, "handed out again"
+        assert again == url, "the same copy must be reused"
         assert connection.execute(HELD).fetchall() == held
         assert connection.execute(NEXT).fetchall() == [(4, 1)]
 
 
-def test_a_copy_that_somebody_holds_is_not_handed_out_again(copies: Copies) -> None:
+def test_copy_in_use_is_not_reused(copies: Copies) -> None:
     with copies.one() as url:
         holder = connected(url)
         holder.execute("BEGIN; SELECT FROM filled")

@@ -1,4 +1,4 @@
-"""The unit of work: what is kept, what is undone, what is tried again, and what is given up."""
+"""The unit of work: commits, rollbacks, retries, and failures."""
 
 import sqlite3
 import threading
@@ -30,11 +30,11 @@ def names(database: Database) -> list[str]:
 
 
 class TestRun:
-    def test_keeps_what_a_returning_unit_wrote(self, database: Database, now: datetime) -> None:
+    def test_commits_a_unit_that_returns(self, database: Database, now: datetime) -> None:
         assert database.run(lambda session: add(session, "a", now) or "answer") == "answer"
         assert names(database) == ["a"]
 
-    def test_undoes_what_a_raising_unit_wrote(self, database: Database, now: datetime) -> None:
+    def test_rolls_back_a_unit_that_raises(self, database: Database, now: datetime) -> None:
         def work(session: Session) -> None:
             add(session, "a", now)
             raise LookupError("changed my mind")
@@ -43,13 +43,11 @@ class TestRun:
             database.run(work)
         assert names(database) == []
 
-    def test_writes_what_the_unit_left_unflushed(self, database: Database, now: datetime) -> None:
+    def test_flushes_pending_objects(self, database: Database, now: datetime) -> None:
         database.run(lambda session: session.add(Loan(name="a", holder="b", expires_at=now)))
         assert names(database) == ["a"]
 
-    def test_tries_a_lost_uniqueness_race_once_more(
-        self, database: Database, now: datetime
-    ) -> None:
+    def test_retries_after_a_lost_uniqueness_race(self, database: Database, now: datetime) -> None:
         database.run(lambda session: add(session, "taken", now))
         tries = []
 
@@ -61,7 +59,7 @@ class TestRun:
         assert database.run(work) == 2
         assert names(database) == ["free", "taken"]
 
-    def test_gives_up_after_the_second_try(self, database: Database, now: datetime) -> None:
+    def test_fails_after_the_second_try(self, database: Database, now: datetime) -> None:
         database.run(lambda session: add(session, "taken", now))
         tries = []
 
@@ -73,7 +71,7 @@ class TestRun:
             database.run(work)
         assert len(tries) == 2
 
-    def test_does_not_try_other_failures_again(self, database: Database) -> None:
+    def test_does_not_retry_other_failures(self, database: Database) -> None:
         tries = []
 
         def work(session: Session) -> None:
@@ -84,7 +82,9 @@ class TestRun:
             database.run(work)
         assert len(tries) == 1
 
-    def test_eight_threads_lose_no_update(self, database: Database, now: datetime) -> None:
+    def test_concurrent_updates_of_eight_threads_are_all_kept(
+        self, database: Database, now: datetime
+    ) -> None:
         database.run(lambda session: add(session, "0", now))
 
         def work(session: Session) -> None:
@@ -103,13 +103,13 @@ class TestRun:
 
 
 class TestReading:
-    def test_refuses_to_write(self, database: Database, now: datetime) -> None:
+    def test_rejects_writes(self, database: Database, now: datetime) -> None:
         database.run(lambda session: add(session, "a", now))
         with pytest.raises(DBAPIError), database.reading() as connection:
             connection.execute(text("DELETE FROM loan"))
         assert names(database) == ["a"]
 
-    def test_sees_what_was_kept_in_between(self, database: Database, now: datetime) -> None:
+    def test_sees_commits_made_in_between(self, database: Database, now: datetime) -> None:
         with database.reading() as connection:
             query = select(Loan.name)
             assert connection.execute(query).all() == []
@@ -125,14 +125,14 @@ class TestUnavailable:
             "sqlite:////nowhere/at/all/lending.db",
         ],
     )
-    def test_says_so_when_there_is_no_database(self, url: str) -> None:
+    def test_missing_database_is_reported(self, url: str) -> None:
         with closing(Database(url, lock_timeout_s=0.1)) as database:
             with pytest.raises(DatabaseUnavailable):
                 database.run(lambda session: session.connection())
             with pytest.raises(DatabaseUnavailable):
                 database.ping()
 
-    def test_tells_the_log_why(self) -> None:
+    def test_reason_is_logged(self) -> None:
         with (
             closing(Database("sqlite:////nowhere/at/all/lending.db")) as database,
             capture_logs() as lines,
@@ -143,20 +143,20 @@ class TestUnavailable:
             ("database_unavailable", "unable to open database file")
         ]
 
-    def test_a_wrong_statement_is_a_bug_and_no_outage(self, database: Database) -> None:
+    def test_wrong_statement_is_a_bug_and_not_an_outage(self, database: Database) -> None:
         for statement in ("SELECT * FROM no_such_table", "SELEKT 1"):
             with pytest.raises(DBAPIError):
                 database.run(lambda session, s=statement: session.execute(text(s)))  # type: ignore[misc]
             with pytest.raises(DBAPIError), database.reading() as connection:
                 connection.execute(text(statement))
 
-    def test_an_error_holds_the_statement_and_not_its_values(self, database: Database) -> None:
+    def test_error_contains_the_statement_without_its_values(self, database: Database) -> None:
         wrong = text("UPDATE nothing_of_that_name SET content = :content")
         with pytest.raises(DBAPIError, match="nothing_of_that_name") as failed:
             database.run(lambda session: session.execute(wrong, {"content": "between us"}))
         assert "between us" not in str(failed.value)
 
-    def test_says_so_when_the_lock_does_not_come(self, sqlite_url: str) -> None:
+    def test_lock_timeout_is_reported(self, sqlite_url: str) -> None:
         path = sqlite_url.removeprefix("sqlite:///")
         with (
             closing(Database(sqlite_url, lock_timeout_s=0.05)) as database,
@@ -176,14 +176,14 @@ class TestTimeLimitOfReads:
         SELECT count(*) FROM n
     """
 
-    def test_ends_a_read_that_takes_too_long(self, database_url: str) -> None:
+    def test_slow_read_is_ended(self, database_url: str) -> None:
         with closing(Database(database_url, read_timeout_s=0.05)) as database:
             for _ in range(2):
                 with pytest.raises(DatabaseUnavailable), database.reading() as reader:
                     reader.execute(text(self.ENDLESS))
             database.ping()
 
-    def test_is_longer_for_a_snapshot_that_may_take_long(self, sqlite_url: str) -> None:
+    def test_limit_is_longer_for_a_long_snapshot(self, sqlite_url: str) -> None:
         some = text(self.ENDLESS.replace("1000000000", "1000000"))
         with closing(Database(sqlite_url, read_timeout_s=0.0)) as database:
             with pytest.raises(DatabaseUnavailable), database.reading() as reader:
@@ -205,7 +205,7 @@ class TestProfiles:
             assert (database.reads_inline, database.write_threads) == (True, 1)
 
     @pytest.mark.parametrize("rewrites_tables", [False, True])
-    def test_sqlite_undoes_statements_from_memory(
+    def test_sqlite_keeps_statement_journals_in_memory(
         self, sqlite_url: str, rewrites_tables: bool
     ) -> None:
         def ask(session: Session) -> object:
@@ -226,7 +226,7 @@ class TestProfiles:
             assert written == ["2500ms", "30s", "5s"]
             assert (database.reads_inline, database.write_threads) == (False, 3)
 
-    def test_postgresql_prepares_no_read_because_it_is_repeated(self, postgres_url: str) -> None:
+    def test_postgresql_does_not_prepare_repeated_reads(self, postgres_url: str) -> None:
         prepared = text("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%name%'")
         asked = select(Loan.name).where(Loan.name == bindparam("name"))
 
@@ -244,7 +244,7 @@ class TestProfiles:
     def test_commit_that_waits_for_a_replica_ends_unacknowledged(
         self, postgres_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """PostgreSQL limits no commit, and the units of others go on meanwhile."""
+        """PostgreSQL does not limit commits. Units of other requests continue meanwhile."""
 
         def work(session: Session) -> None:
             session.execute(text("SET LOCAL synchronous_commit = on"))
@@ -272,10 +272,10 @@ class TestProfiles:
             assert time.monotonic() - began > seconds
             database.run(lambda session: session.execute(text("DROP TABLE told")))
 
-    def test_nothing_is_missing_of_the_limits(self, database: Database) -> None:
+    def test_no_limit_is_missing(self, database: Database) -> None:
         assert database.missing_limits() == []
 
-    def test_limits_that_a_pooler_drops_are_missing(self, postgres_url: str) -> None:
+    def test_limits_dropped_by_a_pooler_are_missing(self, postgres_url: str) -> None:
         with closing(Database(postgres_url)) as database:
             database._session_arguments = lambda read_only: {}  # type: ignore[method-assign]
             missing = database.missing_limits()
@@ -286,10 +286,8 @@ class TestProfiles:
         ]
         assert missing == [*read, *(f"{name} of writing" for name in TIME_LIMITS)]
 
-    def test_a_session_behind_a_pooler_keeps_nothing(
-        self, postgres_url: str, now: datetime
-    ) -> None:
-        """Each transaction brings its limits, and none of them is left to who comes next."""
+    def test_session_behind_a_pooler_keeps_no_state(self, postgres_url: str, now: datetime) -> None:
+        """Each transaction sets its limits, and none of them affects the next client."""
         prepared = text("SELECT count(*) FROM pg_prepared_statements")
         asked = Query(select(Loan.name).where(Loan.name == bindparam("name")))
         session = text("SELECT setting FROM pg_settings WHERE name = 'statement_timeout'")
@@ -320,7 +318,7 @@ class TestProfiles:
                     assert connection.execute(session).scalar() == "0"
 
     @pytest.mark.parametrize("url", ["mysql://h/d", "sqlite://", "sqlite:///:memory:"])
-    def test_refuses_other_databases(self, url: str) -> None:
+    def test_rejects_other_databases(self, url: str) -> None:
         with pytest.raises(ValueError, match=r"SQLite|database URL"):
             Database(url)
 

@@ -1,4 +1,4 @@
-"""What a process knows of its database without asking it."""
+"""The state of the database that a process can report without querying it."""
 
 import queue
 import socket
@@ -18,7 +18,7 @@ from specd.db import Database
 PATIENCE_S = 20.0
 
 
-def test_connections_in_use_and_who_waits_for_one(database_url: str) -> None:
+def test_connections_in_use_and_waiting_requests_are_counted(database_url: str) -> None:
     with closing(Database(database_url, pool_size=2, lock_timeout_s=PATIENCE_S)) as database:
         assert database.state().connections == []
         thread = threading.Thread(target=lambda: read(database))
@@ -39,7 +39,7 @@ def read(database: Database) -> None:
         connection.execute(text("SELECT 1"))
 
 
-def test_outages_that_have_begun(database: Database) -> None:
+def test_outages_are_counted(database: Database) -> None:
     before = database.state()
     assert before.is_available
     for _ in range(2):
@@ -51,8 +51,8 @@ def test_outages_that_have_begun(database: Database) -> None:
     assert (state.is_available, state.outages) == (True, before.outages + 1)
 
 
-def test_how_long_the_log_is_unread(database: Database) -> None:
-    assert database.state().log_unread_s is None, "nobody follows it"
+def test_time_since_the_log_was_read_is_reported(database: Database) -> None:
+    assert database.state().log_unread_s is None, "there is no follower"
     follows, goes_on = threading.Event(), threading.Event()
 
     def look(_: notifier.Logs) -> None:
@@ -63,7 +63,7 @@ def test_how_long_the_log_is_unread(database: Database) -> None:
     assert follows.wait(PATIENCE_S)
     ends_at = time.monotonic() + PATIENCE_S
     while (unread_s := database.state().log_unread_s) is None or unread_s < 0.1:
-        assert time.monotonic() < ends_at, "it grows while the follower does not come back"
+        assert time.monotonic() < ends_at, "it must grow until the follower returns"
     goes_on.set()
     while (unread_s := database.state().log_unread_s) is None or unread_s >= 0.1:
         assert time.monotonic() < ends_at
@@ -71,7 +71,7 @@ def test_how_long_the_log_is_unread(database: Database) -> None:
     assert database.state().log_unread_s is None
 
 
-def test_closed_notifier_does_not_wait_for_its_next_look(
+def test_closed_notifier_does_not_wait_for_its_next_poll(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listens = threading.Event()
@@ -95,7 +95,7 @@ def test_closed_notifier_does_not_wait_for_its_next_look(
     assert lines == []
 
 
-def test_follower_learns_which_logs_have_grown(postgres_url: str) -> None:
+def test_follower_receives_the_logs_with_new_entries(postgres_url: str) -> None:
     logs: queue.SimpleQueue[notifier.Logs] = queue.SimpleQueue()
     with closing(Database(postgres_url)) as follower, closing(Database(postgres_url)) as writer:
         follower.notifier.follow(logs.put)

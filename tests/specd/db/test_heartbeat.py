@@ -1,4 +1,4 @@
-"""PostgreSQL goes away without a word: nobody waits for ever, and nobody is refused for long."""
+"""An unresponsive PostgreSQL server neither blocks requests forever nor rejects them for long."""
 
 import threading
 import time
@@ -27,7 +27,7 @@ def proxy(postgres_url: str) -> Iterator[FaultyProxy]:
 def distant(
     postgres_url: str, proxy: FaultyProxy, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Database]:
-    """By way of the proxy, with a quick heartbeat."""
+    """A database behind the proxy, with a fast heartbeat."""
     monkeypatch.setattr(heartbeat, "BEAT_S", 0.05)
     monkeypatch.setattr(heartbeat, "ANSWER_S", 1.0)
     with closing(Database(proxy.url_of(postgres_url))) as database:
@@ -48,7 +48,7 @@ def becomes(holds: Callable[[], bool]) -> bool:
     return holds()
 
 
-def test_who_waits_in_a_black_hole_is_freed_and_who_comes_is_refused(
+def test_unresponsive_server_ends_waiting_requests_and_rejects_new_ones(
     distant: Database, proxy: FaultyProxy
 ) -> None:
     proxy.swallow()
@@ -59,14 +59,14 @@ def test_who_waits_in_a_black_hole_is_freed_and_who_comes_is_refused(
         began = time.monotonic()
         with pytest.raises(DatabaseUnavailable):
             use()
-        assert time.monotonic() - began < CONNECT_TIMEOUT_S, "it was not refused without a try"
+        assert time.monotonic() - began < CONNECT_TIMEOUT_S, "it must fail immediately"
     proxy.forward()
     assert becomes(lambda: not distant.availability.is_silent)
     assert one(distant) == 1
     distant.ping()
 
 
-def test_connections_that_vanished_are_replaced(distant: Database, proxy: FaultyProxy) -> None:
+def test_vanished_connections_are_replaced(distant: Database, proxy: FaultyProxy) -> None:
     proxy.vanish()
     with pytest.raises(DatabaseUnavailable):
         one(distant)
@@ -74,7 +74,7 @@ def test_connections_that_vanished_are_replaced(distant: Database, proxy: Faulty
     assert one(distant) == 1
 
 
-def test_a_connection_in_use_when_all_were_cut_is_replaced(
+def test_connection_in_use_is_replaced_after_all_were_cut(
     distant: Database, proxy: FaultyProxy
 ) -> None:
     with distant.reading() as connection:
@@ -86,7 +86,7 @@ def test_a_connection_in_use_when_all_were_cut_is_replaced(
         assert connection.execute(text("SELECT 1")).scalar_one() == 1
 
 
-def test_a_connection_at_a_node_without_writes_is_thrown_away(postgres_url: str) -> None:
+def test_connection_to_a_read_only_node_is_discarded(postgres_url: str) -> None:
     with closing(Database(postgres_url)) as database:
         demote = "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"
         database.run(lambda session: session.execute(text(demote)))
@@ -98,7 +98,7 @@ def test_a_connection_at_a_node_without_writes_is_thrown_away(postgres_url: str)
             database.run(lambda session, change=change: session.execute(text(change)))
 
 
-def test_a_write_where_only_reads_are_possible_is_a_bug(postgres_url: str) -> None:
+def test_write_in_a_read_is_a_bug(postgres_url: str) -> None:
     with closing(Database(postgres_url)) as database:
         with pytest.raises(Exception, match="read-only") as caught, database.reading() as reader:
             reader.execute(text("CREATE TABLE nothing (n int)"))
@@ -106,7 +106,7 @@ def test_a_write_where_only_reads_are_possible_is_a_bug(postgres_url: str) -> No
         assert not database.availability.is_failing
 
 
-def test_probes_wait_for_no_request(postgres_url: str) -> None:
+def test_probes_do_not_wait_for_requests(postgres_url: str) -> None:
     with (
         closing(Database(postgres_url, pool_size=1, lock_timeout_s=0.1)) as database,
         database.reading(),
@@ -114,7 +114,7 @@ def test_probes_wait_for_no_request(postgres_url: str) -> None:
         database.ping()
 
 
-def test_a_file_has_no_heartbeat(sqlite_url: str) -> None:
+def test_sqlite_has_no_heartbeat(sqlite_url: str) -> None:
     with closing(Database(sqlite_url)) as database:
         before = threading.active_count()
         database.watch()

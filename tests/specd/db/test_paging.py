@@ -127,7 +127,7 @@ class TestListByCursors:
 
 
 def forged(packed: bytes, listed: object) -> str:
-    """Return a cursor with any bytes and the right checksum."""
+    """Return a cursor with any content and the correct checksum."""
     text = json.dumps(listed, sort_keys=True).encode()
     data = packed + hashlib.sha256(packed + text).digest()[:8]
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
@@ -140,7 +140,7 @@ class TestForgedCursor:
         lambda cursor: cursor + "\n", lambda cursor: "ü" + cursor, lambda cursor: "\0",
         lambda cursor: "\ud800", lambda cursor: cursor.swapcase(), lambda cursor: "A" * 10_000_000,
     ])  # fmt: skip
-    def test_with_another_text_is_refused(self, change: Any) -> None:
+    def test_other_text_is_rejected(self, change: Any) -> None:
         cursors = Cursors(int, str)
         cursor = cursors.write((7, "seven"), "list")
         assert cursors.read(cursor, "list") == ((7, "seven"), False)
@@ -155,9 +155,7 @@ class TestForgedCursor:
         (Decimal, b"\0\3NaN"), (Decimal, b"\0\x088E999999"), (Decimal, b"\0\3inf"),
         (Decimal, b"\0\1x"), (Decimal, b"\0\0"),
     ], ids=str)  # fmt: skip
-    def test_with_a_value_that_no_database_takes_is_refused(
-        self, kind: type, packed: bytes
-    ) -> None:
+    def test_value_that_no_database_accepts_is_rejected(self, kind: type, packed: bytes) -> None:
         with pytest.raises(InvalidPage):
             Cursors(kind).read(forged(packed, None), None)
 
@@ -172,7 +170,7 @@ class TestCursors:
         (UtcMs, START + timedelta(milliseconds=1)),
     ], ids=str)  # fmt: skip
     @pytest.mark.parametrize("is_backward", [True, False])
-    def test_value_comes_back(self, kind: type, value: object, is_backward: bool) -> None:
+    def test_value_is_restored(self, kind: type, value: object, is_backward: bool) -> None:
         cursors = Cursors(kind, int)
         cursor = cursors.write((value, 1), ["list"], is_backward=is_backward)
         assert cursors.read(cursor, ["list"]) == ((value, 1), is_backward)
@@ -180,7 +178,7 @@ class TestCursors:
             cursors.read(cursor, ["other"])
 
     @pytest.mark.parametrize("length", [4000, 2**16, 2**17])
-    def test_place_that_is_too_long_is_refused(self, length: int) -> None:
+    def test_position_that_is_too_long_is_rejected(self, length: int) -> None:
         with pytest.raises(ValueError, match="longer than 4096"):
             Cursors(str).write(("x" * length,), None)
 
@@ -237,12 +235,12 @@ class TestPage:
         database.run(read)
 
     @pytest.mark.parametrize(("limit", "offset"), [(0, 0), (-1, 0), (1, -1), (-(2**70), 0)])
-    def test_refuses_a_negative_place(self, database: Database, limit: int, offset: int) -> None:
+    def test_rejects_a_negative_offset(self, database: Database, limit: int, offset: int) -> None:
         with database.reading() as reader, pytest.raises(InvalidPage):
             page(reader, select(func.now()), limit=limit, offset=offset)
 
 
-def test_bad_cursor_of_a_request_is_answered_400(sample: Sample) -> None:
+def test_invalid_cursor_of_a_request_is_answered_400(sample: Sample) -> None:
     sample.write("{name}/__init__.py", "")
     sample.write(
         "{name}/openapi.yaml",

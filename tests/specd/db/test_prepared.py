@@ -1,4 +1,4 @@
-"""Prepared statements: what SQLAlchemy would have done, on both databases."""
+"""Prepared statements have the results of SQLAlchemy, on both databases."""
 
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -47,13 +47,13 @@ def kept(database: Database, now: datetime) -> Database:
     return database
 
 
-def test_values_and_rows_go_through_their_types(kept: Database, now: datetime) -> None:
+def test_values_and_rows_are_converted_by_their_types(kept: Database, now: datetime) -> None:
     with kept.reading() as connection:
         assert ALL.all(connection) == connection.execute(ALL._statement).all()
         assert ALL.all(connection) == [("a", now, 7), ("b", now, 7)]
 
 
-def test_first_is_none_where_there_is_nothing(kept: Database) -> None:
+def test_first_is_none_if_there_are_no_rows(kept: Database) -> None:
     with kept.reading() as connection:
         assert NAMED.first(connection, {"its_name": "a"}) == ("test",)
         assert NAMED.one(connection, {"its_name": "a"}) == ("test",)
@@ -62,7 +62,7 @@ def test_first_is_none_where_there_is_nothing(kept: Database) -> None:
             NAMED.one(connection, {"its_name": "c"})
 
 
-def test_postgresql_keeps_the_plan_of_what_has_one_for_all_values(postgres_url: str) -> None:
+def test_postgresql_keeps_a_plan_that_is_used_for_all_values(postgres_url: str) -> None:
     by_name = select(Loan.holder).where(Loan.name == bindparam("its_name"))
     steady, uneven = Query(by_name), Query(by_name.limit(7), one_plan=False)
     asked = text(
@@ -79,7 +79,7 @@ def test_postgresql_keeps_the_plan_of_what_has_one_for_all_values(postgres_url: 
 SERIES = Query(text("SELECT n FROM generate_series(1, :most) AS n").columns(column("n", Integer)))
 
 
-def test_a_connection_to_postgresql_keeps_its_cursor(postgres_url: str) -> None:
+def test_connection_to_postgresql_keeps_its_cursor(postgres_url: str) -> None:
     asked = {"its_name": "a"}
     with closing(Database(postgres_url)) as database, database.reading() as connection:
         NAMED.all(connection, asked)
@@ -90,15 +90,15 @@ def test_a_connection_to_postgresql_keeps_its_cursor(postgres_url: str) -> None:
         chunks = SERIES.chunks(connection, 2, {"most": 5})
         assert next(chunks) == [(1,), (2,)]
         assert SERIES.all(connection, {"most": 1}) == [(1,)]
-        assert list(chunks) == [[(3,), (4,)], [(5,)]], "the rows of each are its own"
+        assert list(chunks) == [[(3,), (4,)], [(5,)]], "the results must be independent"
         assert len(SERIES.all(connection, {"most": MAX_KEPT + 1})) == MAX_KEPT + 1
-        assert connection.info["driver"].cursor is None, "nor does it keep many rows"
+        assert connection.info["driver"].cursor is None, "large results must not be kept"
         with pytest.raises(DBAPIError):
             SERIES.all(connection, {"most": "many"})
         assert NAMED.all(connection, asked) == []
 
 
-def test_a_change_counts_and_writes_the_columns_that_are_given(
+def test_change_returns_the_row_count_and_writes_the_given_columns(
     kept: Database, now: datetime
 ) -> None:
     def work(session: Session) -> None:
@@ -112,7 +112,7 @@ def test_a_change_counts_and_writes_the_columns_that_are_given(
         assert ALL.all(connection) == [("a", now, 7), ("b", now + LATER, 7)]
 
 
-def test_a_change_is_seen_by_what_the_session_has_loaded(kept: Database, now: datetime) -> None:
+def test_change_expires_loaded_objects_of_the_session(kept: Database, now: datetime) -> None:
     def work(session: Session) -> list[str]:
         session.add(Book(title="x", copies=1))
         session.flush()
@@ -130,7 +130,7 @@ def test_a_change_is_seen_by_what_the_session_has_loaded(kept: Database, now: da
     assert kept.run(work) == ["test", "first", "third"]
 
 
-def test_an_undone_unit_leaves_nothing(kept: Database) -> None:
+def test_rolled_back_unit_has_no_effect(kept: Database) -> None:
     def work(session: Session) -> None:
         RENEW.run(session, {"its_name": "a", "holder": "other"})
         raise LookupError("changed my mind")
@@ -141,7 +141,7 @@ def test_an_undone_unit_leaves_nothing(kept: Database) -> None:
         assert NAMED.one(connection, {"its_name": "a"}) == ("test",)
 
 
-def test_a_savepoint_undoes_its_part_alone(database: Database, now: datetime) -> None:
+def test_savepoint_rolls_back_only_its_part(database: Database, now: datetime) -> None:
     def add_and_raise(session: Session) -> None:
         with Database.savepoint(session):
             ADD.run(session, row("b", now))
@@ -159,7 +159,7 @@ def test_a_savepoint_undoes_its_part_alone(database: Database, now: datetime) ->
         assert ALL.all(connection) == [("a", now, 7), ("c", now, 7)]
 
 
-def test_what_waits_in_the_session_is_written_before(database: Database, now: datetime) -> None:
+def test_pending_objects_are_flushed_first(database: Database, now: datetime) -> None:
     def work(session: Session) -> list[tuple[str, datetime, int]]:
         session.add(Loan(**row("a", now)))
         return ALL.all(session)
@@ -167,7 +167,7 @@ def test_what_waits_in_the_session_is_written_before(database: Database, now: da
     assert database.run(work) == [("a", now, 7)]
 
 
-def test_rows_come_in_chunks(kept: Database, now: datetime) -> None:
+def test_rows_are_read_in_chunks(kept: Database, now: datetime) -> None:
     expected = [[("a", now, 7)], [("b", now, 7)]]
     with kept.reading() as connection:
         assert list(ALL.chunks(connection, 1)) == expected
@@ -179,7 +179,7 @@ def test_rows_come_in_chunks(kept: Database, now: datetime) -> None:
     assert kept.run(lambda session: list(ALL.chunks(session, 1))) == expected
 
 
-def test_a_raw_column_is_the_drivers(kept: Database, now: datetime) -> None:
+def test_unconverted_column_has_the_value_of_the_driver(kept: Database, now: datetime) -> None:
     moments = Query(select(Query.unconverted(Loan.expires_at)))
     with kept.reading() as connection:
         assert moments.all(connection) == [(UtcMs.to_ms(now),)] * 2
@@ -192,7 +192,9 @@ def test_a_raw_column_is_the_drivers(kept: Database, now: datetime) -> None:
         select(Loan.name).where(Loan.name.in_(bindparam("names", expanding=True))),
     ],
 )
-def test_refuses_what_only_sqlalchemy_can_fill_in(database: Database, statement: object) -> None:
+def test_rejects_values_that_only_sqlalchemy_can_provide(
+    database: Database, statement: object
+) -> None:
     def work(session: Session) -> None:
         Change(statement).run(session, {"title": "x", "names": ["a"]})  # type: ignore[arg-type]
 
@@ -200,7 +202,7 @@ def test_refuses_what_only_sqlalchemy_can_fill_in(database: Database, statement:
         database.run(work)
 
 
-def test_who_listens_to_statements_hears_of_it(kept: Database) -> None:
+def test_listener_of_statements_is_notified(kept: Database) -> None:
     heard: list[tuple[str, bool]] = []
 
     def note(*about: object) -> None:
@@ -223,7 +225,7 @@ def test_who_listens_to_statements_hears_of_it(kept: Database) -> None:
     assert heard == [("SELECT", False), ("UPDATE", False), ("UPDATE", False), ("INSERT", True)]
 
 
-def test_a_lost_race_is_tried_once_more(kept: Database, now: datetime) -> None:
+def test_lost_race_is_retried(kept: Database, now: datetime) -> None:
     tries: list[int] = []
 
     def work(session: Session) -> None:
@@ -239,7 +241,7 @@ def test_a_lost_race_is_tried_once_more(kept: Database, now: datetime) -> None:
 PID = Query(select(func.pg_backend_pid()))
 
 
-def test_a_dead_connection_is_thrown_away(postgres_url: str, now: datetime) -> None:
+def test_dead_connection_is_discarded(postgres_url: str, now: datetime) -> None:
     with closing(Database(postgres_url)) as database:
 
         def work(session: Session, name: str) -> None:
@@ -263,12 +265,12 @@ def test_a_dead_connection_is_thrown_away(postgres_url: str, now: datetime) -> N
 
 
 def end(url: str, pid: int) -> None:
-    """End a connection, as a restart would."""
+    """End a connection, like a restart of the server."""
     with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
         connection.execute("SELECT pg_terminate_backend(%s)", (pid,))
 
 
-def test_the_time_limit_of_reads_holds(database_url: str) -> None:
+def test_time_limit_of_reads_applies(database_url: str) -> None:
     endless = {
         "sqlite": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
         "postgresql": "SELECT 1 FROM pg_sleep(60)",

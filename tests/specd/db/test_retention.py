@@ -1,4 +1,4 @@
-"""`older_than`: which rows of a table a rule deletes, and what it is told of them."""
+"""`older_than`: the rows that a rule deletes, and the columns that it reports."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -26,7 +26,7 @@ class Visit(Base):
 
 @pytest.fixture
 def session() -> Iterator[Session]:
-    """Four visits; the third has a clock that is ahead, the second is open."""
+    """A session with four visits. The third is in the future, and the second has not ended."""
     engine = create_engine("sqlite://")
     Base.metadata.create_all(engine)
     days = {1: 9, 2: 8, 3: 0, 4: 7}
@@ -42,7 +42,7 @@ def left(session: Session) -> list[int]:
 
 
 @pytest.mark.parametrize("by_key", [False, True])
-def test_keeps_the_rows_that_the_condition_excludes(session: Session, *, by_key: bool) -> None:
+def test_keeps_rows_excluded_by_the_condition(session: Session, *, by_key: bool) -> None:
     rule = older_than(Visit.at, "visits", days=1, only=~Visit.is_open, by_key=by_key)
     assert rule.delete_expired(session, NOW - timedelta(days=1), 10)
     assert left(session) == [2, 3]
@@ -50,7 +50,7 @@ def test_keeps_the_rows_that_the_condition_excludes(session: Session, *, by_key:
 
 
 @pytest.mark.parametrize("by_key", [False, True])
-def test_notes_the_columns_of_deleted_rows(session: Session, *, by_key: bool) -> None:
+def test_reports_the_columns_of_deleted_rows(session: Session, *, by_key: bool) -> None:
     noted: list[tuple[int, bool]] = []
     rule = older_than(
         Visit.at, "visits", days=1, by_key=by_key, noted=(Visit.id, Visit.is_open),
@@ -62,7 +62,7 @@ def test_notes_the_columns_of_deleted_rows(session: Session, *, by_key: bool) ->
 
 
 def test_by_key_reads_only_the_first_rows(session: Session) -> None:
-    """The third row is young, so the old one after it waits until the third is old too."""
+    """The third row is recent, so the old row after it is kept until the third row is old too."""
     rule = older_than(Visit.at, "visits", days=1, by_key=True)
     assert rule.delete_expired(session, NOW - timedelta(days=1), 2)
     assert not rule.delete_expired(session, NOW - timedelta(days=1), 1)

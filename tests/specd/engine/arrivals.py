@@ -1,4 +1,4 @@
-"""A service that takes files as they arrive."""
+"""A service that receives files in multipart forms."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ LIMIT = 1000
 
 
 class TooLarge(Exception):
-    """More than the intake takes."""
+    """The file exceeds the limit of the intake."""
 
     status = 400
 

@@ -1,4 +1,4 @@
-"""Talks ASGI to an application in process, byte for byte, without an HTTP library in between."""
+"""Calls an ASGI application in this process at the level of bytes, without an HTTP library."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ Headers = Sequence[tuple[str, str]]
 
 @dataclass
 class Answer:
-    """What came back: status, headers in order (names in lower case), the whole body."""
+    """A response: status, headers in order (with lowercase names), body."""
 
     status: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)
@@ -31,12 +31,14 @@ class Answer:
 
     @property
     def paths(self) -> list[str]:
-        """Where the violations lie, in a service of `tests/specd/engine`."""
+        """Return the paths of the violations, in a service of `tests/specd/engine`."""
         return [detail["path"] for detail in self.json["details"]]
 
 
 class Client:
-    """One application; `send` is synchronous, `exchange` is for tests that are coroutines."""
+    """A client of an application. `send` is synchronous, and `exchange` is for tests that are
+    coroutines.
+    """
 
     def __init__(self, app: Any, prefix: str = "") -> None:
         self.app = app
@@ -64,7 +66,7 @@ class Client:
         chunks: Iterable[bytes] | None = None,
         receive: Callable[[], Awaitable[dict[str, Any]]] | None = None,
     ) -> Answer:
-        """One request. `target` is raw, query included; `chunks` come without a length."""
+        """Send a request. `target` is raw, with its query. `chunks` are sent without a length."""
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
         if value is not None:
             body, content_type = orjson.dumps(value), content_type or "application/json"
@@ -117,22 +119,22 @@ def _messages(
 
 
 async def call(app: Any, scope: dict[str, Any], receive: Any) -> Answer:
-    """One ASGI exchange; holds the application to the protocol's order of messages."""
+    """Run an ASGI exchange, and check that the application follows the order of messages."""
     answer = Answer()
     finished = False
 
     async def send(message: dict[str, Any]) -> None:
         nonlocal finished
         if message["type"] == "http.response.start":
-            assert answer.status == 0, "a second answer was started"
+            assert answer.status == 0, "a second response was started"
             answer.status = message["status"]
             answer.headers = [(n.decode(), v.decode("latin-1")) for n, v in message["headers"]]
         else:
-            assert answer.status, "a body came before its start"
-            assert not finished, "something came after the end"
+            assert answer.status, "the body was sent before the start"
+            assert not finished, "a message was sent after the end"
             answer.body += message.get("body", b"")
             finished = not message.get("more_body", False)
 
     await app(scope, receive, send)
-    assert finished or answer.status == 0, "the answer never ended"
+    assert finished or answer.status == 0, "the response was not completed"
     return answer

@@ -25,7 +25,7 @@ def shop() -> Client:
 
 @pytest.fixture(autouse=True)
 def log_stream(monkeypatch: pytest.MonkeyPatch) -> Iterator[BytesIO]:
-    """Where the engine logs to during a test: a stream of the test's own."""
+    """The stream to which the engine logs during a test."""
     stream = BytesIO()
     before = structlog.get_config()
     configure("info", stream=stream)
@@ -39,5 +39,5 @@ def log_stream(monkeypatch: pytest.MonkeyPatch) -> Iterator[BytesIO]:
 
 @pytest.fixture
 def logs(log_stream: BytesIO) -> Callable[[], list[dict[str, Any]]]:
-    """All lines logged since the test began, as objects."""
+    """All lines logged since the beginning of the test, as objects."""
     return lambda: [orjson.loads(line) for line in log_stream.getvalue().splitlines()]

@@ -1,4 +1,4 @@
-"""A database that keeps books instead of data: units, threads, and races to order."""
+"""A database that counts units, threads and races instead of storing data."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -12,15 +12,17 @@ T = TypeVar("T")
 
 
 class LostRace(Exception):
-    """What `run` answers by one more try."""
+    """An error that `run` handles by retrying."""
 
 
 class TooLate(Exception):
-    """No thread has taken up the work in time."""
+    """No thread started the work in time."""
 
 
 class Books:
-    """Counts what the engine does with a `Database`; `lose` is how many tries lose their race."""
+    """Counts the calls from the engine to a `Database`. `lose` is the number of tries that lose a
+    race.
+    """
 
     def __init__(self, *, inline: bool, threads: int = 2) -> None:
         self.reads_inline = inline
@@ -101,7 +103,7 @@ class Books:
 
 
 class BooksUnit:
-    """Opens what it counts when it is first used."""
+    """Opens connection and session at their first use, and counts them."""
 
     def __init__(
         self,

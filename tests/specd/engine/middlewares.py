@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Mark:
-    """A middleware that names itself in each answer, and refuses the path `/stop`."""
+    """A middleware that adds its name to each response and rejects the path `/stop`."""
 
     def __init__(self, app: Any, name: str = "mark") -> None:
         self._app = app

@@ -1,7 +1,7 @@
-"""URI Template expansion, written from RFC 6570 alone: what a client sends for a value.
+"""URI Template expansion, written only from RFC 6570: the text that a client sends for a value.
 
-The expressions that OpenAPI names are `{x}`, `{.x}`, `{;x}` and `{?x}`, each with and without `*`
-(RFC 6570, section 3.2.1 and appendix A). The rest of the styles is OpenAPI's own table.
+OpenAPI refers to the expressions `{x}`, `{.x}`, `{;x}` and `{?x}`, each with and without `*` (RFC
+6570, section 3.2.1 and appendix A). The other styles follow the table in OpenAPI.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 RESERVED = ":/?#[]@!$&'()*+,;="
-# operator -> first, separator, named, what follows the name of an empty value
+# operator -> first, separator, named, text after the name of an empty value
 OPERATORS = {
     "": ("", ",", False, ""),
     ".": (".", ".", False, ""),
@@ -33,7 +33,7 @@ def named(name: str, text: str, if_empty: str) -> str:
 
 
 def expand(operator: str, name: str, value: Any, *, explode: bool, reserved: str = "") -> str:
-    """Section 3.2.1, for one variable."""
+    """Expand a variable (section 3.2.1)."""
     first, separator, is_named, if_empty = OPERATORS[operator]
     if isinstance(value, Mapping):
         items = [(key, encode(item, reserved)) for key, item in value.items()]
@@ -59,7 +59,9 @@ def expand(operator: str, name: str, value: Any, *, explode: bool, reserved: str
 def serialize(
     where: str, style: str, name: str, value: Any, *, explode: bool, reserved: bool = False
 ) -> str:
-    """What a client sends: a path segment, a query without `?`, a header, or a Cookie header."""
+    """Return the text that a client sends: a path segment, a query without `?`, a header, or a
+    Cookie header.
+    """
     if style == "deepObject":
         return "&".join(f"{encode(name)}%5B{encode(k)}%5D={encode(v)}" for k, v in value.items())
     if style in JOINTS:
@@ -72,7 +74,9 @@ def serialize(
 
 
 def unescaped(style: str, name: str, value: Any, *, explode: bool) -> str:
-    """A header, or cookies in OpenAPI 3.2's style of that name: nothing is percent-encoded."""
+    """Return a header, or cookies in the style of that name in OpenAPI 3.2, without
+    percent-encoding.
+    """
     if isinstance(value, dict):
         pairs = [(key, text_of(item)) for key, item in value.items()]
         if explode:

@@ -1,4 +1,4 @@
-"""Makes services for the engine's tests: the shop, and small ones written in a test."""
+"""Services for the tests of the engine: the shop, and small services of single tests."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ from tests.specd.engine.client import Client
 SHOP_TEXT = (Path(__file__).parent / "shop" / "shop.yaml").read_bytes()
 SHOP = yaml.safe_load(SHOP_TEXT)
 PUBLISHED_TEXT = re.sub(rb", x-\w+Func: [\w.]+", b"", SHOP_TEXT)
-"""Without the names of the functions that check credentials."""
+"""The text without the names of the functions that check credentials."""
 PUBLISHED = yaml.safe_load(PUBLISHED_TEXT)
 
 ADA = ("Authorization", "Bearer good-token")
@@ -31,7 +31,7 @@ class NotAllowed(Exception):
 
 
 def respond(error: Exception, request_id: str) -> Response:
-    """The error table of every service here; the code is the exception's class."""
+    """Return the error response of every service here. The code is the class of the exception."""
     status = getattr(error, "status", 500)
     headers: tuple[tuple[str, str], ...] = ()
     if isinstance(error, InvalidRequest):
@@ -59,7 +59,7 @@ def require_role(ctx: Context, role: str) -> None:
 
 
 def shop_service(*, document: Mapping[str, Any] | None = None, **changes: Any) -> Service:
-    """The shop with some changes; `document` instead of its own."""
+    """Return the shop with some changes. `document` replaces its document."""
     own = Document("shop", SHOP, SHOP_TEXT)
     facts: dict[str, Any] = {
         "name": "shop",
@@ -78,7 +78,7 @@ def shop(**changes: Any) -> Client:
 
 
 def module(name: str, **functions: Callable[..., Any]) -> str:
-    """A handler module made on the spot: `module("things", read_thing=...)`; its package's name."""
+    """Create a handler module, `module("things", read_thing=...)`. Return its package."""
     package = f"made_{name}"
     made = ModuleType(f"{package}.{name}")
     sys.modules[package] = ModuleType(package)
@@ -120,7 +120,7 @@ def serve(
     version: str = "3.0.3",
     **changes: Any,
 ) -> Client:
-    """A client of a service made of `paths` and `functions`, at /t."""
+    """Return a client of a service with these `paths` and `functions`, at /t."""
     facts: dict[str, Any] = {
         "name": "made",
         "documents": [Document("made", document(paths, version, **(components or {})))],
@@ -133,7 +133,7 @@ def serve(
 
 
 def echo(schema: dict[str, Any], *, where: str = "query", **facts: Any) -> Client:
-    """A service of one operation that answers the one parameter `value` it understood."""
+    """Return a service of one operation, which returns its parameter `value` as received."""
 
     def read_thing(ctx: Context, *, value: Any = "absent") -> dict[str, Any]:
         return {"value": value}
@@ -152,7 +152,7 @@ def echo(schema: dict[str, Any], *, where: str = "query", **facts: Any) -> Clien
 def post(
     media: dict[str, Any], function: Callable[..., Any], *, required: bool = True, **facts: Any
 ) -> Client:
-    """A service of one operation, POST /things, whose body is `media`."""
+    """Return a service of one operation, POST /things, whose body is `media`."""
     body = {"required": required, "content": media}
     return serve(
         {"/things": {"post": operation("make_thing", requestBody=body)}},

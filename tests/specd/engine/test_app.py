@@ -1,4 +1,4 @@
-"""The application around the engine: lifespan, chores, pages, probes, documents, metrics."""
+"""The application around the engine: lifespan, periodic work, pages, probes, documents, metrics."""
 
 import asyncio
 import os
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[3]
 
 
 async def live(app: Any, play: Any) -> list[str]:
-    """Run an application's lifespan around `play`; the messages it sent."""
+    """Run the lifespan of an application around `play`. Return the messages that it sent."""
     inbox: asyncio.Queue[dict[str, str]] = asyncio.Queue()
     sent: asyncio.Queue[dict[str, str]] = asyncio.Queue()
     task = asyncio.ensure_future(app({"type": "lifespan", "state": {}}, inbox.get, sent.put))
@@ -48,7 +48,7 @@ async def live(app: Any, play: Any) -> list[str]:
 
 
 class TestLifespan:
-    def test_chores_run_again_and_again_and_once_more_at_the_end(self) -> None:
+    def test_chores_run_repeatedly_and_at_the_end(self) -> None:
         books = Books(inline=True)
         runs: list[tuple[Any, datetime]] = []
         app = build_app(
@@ -75,7 +75,7 @@ class TestLifespan:
         assert runs[0][1].tzinfo is UTC
         assert books.is_disposed
 
-    def test_a_failing_chore_is_logged_once_and_runs_again(self, logs: Any) -> None:
+    def test_failing_chore_is_logged_once_and_runs_again(self, logs: Any) -> None:
         runs = 0
 
         def fail(database: Any, now: datetime) -> None:
@@ -91,11 +91,11 @@ class TestLifespan:
 
         asyncio.run(live(app, play))
         failed = [line for line in logs() if line["event"] == "chore failed"]
-        assert len(failed) == 2, "when it begins to fail, and as the server stops"
+        assert len(failed) == 2, "at the first failure, and when the server stops"
         assert "LookupError: chore" in failed[0]["exception"]
         assert (failed[0]["service"], failed[0]["chore"]) == ("shop", "fail")
 
-    def test_requests_are_served_within_and_threads_end_with_it(self) -> None:
+    def test_requests_are_served_during_the_lifespan_and_threads_end_with_it(self) -> None:
         books = Books(inline=False)
         client = serve({"/do": {"post": operation("do")}}, {"do": lambda ctx: {}}, database=books)
 
@@ -107,7 +107,7 @@ class TestLifespan:
 
 
 class TestPages:
-    def test_everything_else_goes_to_the_pages(self) -> None:
+    def test_other_paths_are_served_by_the_pages(self) -> None:
         def pages(environ: dict[str, Any], start_response: Any) -> list[bytes]:
             start_response("200 OK", [("Content-Type", "text/plain")])
             return [environ["PATH_INFO"].encode()]
@@ -118,17 +118,17 @@ class TestPages:
             assert (answer.status, answer.body) == (200, path.encode())
         assert client.get("/shop/nope").json["code"] == "NotFound"
 
-    def test_without_pages_it_is_404(self) -> None:
+    def test_without_pages_other_paths_are_404(self) -> None:
         assert Client(build_app([shop_service()])).get("/").status == 404
 
 
 class TestProbes:
-    def test_the_process_is_well(self, shop: Client) -> None:
+    def test_live_process_is_reported(self, shop: Client) -> None:
         answer = Client(shop.app).get("/healthz")
         assert (answer.status, answer.json) == (200, {"status": "ok", "version": __version__})
 
     @pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "Via"])
-    def test_requests_through_a_proxy_are_not_told_the_version(
+    def test_requests_through_a_proxy_do_not_get_the_version(
         self, shop: Client, header: str
     ) -> None:
         answer = Client(shop.app).get("/healthz", headers=[(header, "203.0.113.7")])
@@ -139,23 +139,23 @@ class TestProbes:
         [("10.0.0.4", True), ("::1", True), ("fd00::4", True), ("", True),
          ("198.41.0.4", False), ("2a00::1", False), ("nonsense", False)],
     )  # fmt: skip
-    def test_peers_of_private_networks_are_inside(self, peer: str, expected: bool) -> None:
+    def test_private_networks_count_as_internal(self, peer: str, expected: bool) -> None:
         assert is_inside({"client": (peer, 1), "headers": []}) is expected
 
-    def test_the_scrape_names_the_version(self, shop: Client) -> None:
+    def test_metrics_contain_the_version(self, shop: Client) -> None:
         scrape = Client(shop.app).get("/metrics").body.decode()
         assert re.search(
             rf'^specd_build_info{{python=".+",version="{__version__}"}} 1.0$', scrape, re.M
         )
 
-    def test_ready_asks_the_database_and_the_service(self) -> None:
+    def test_readiness_checks_the_database_and_the_service(self) -> None:
         books, asked = Books(inline=True), []
         client = Client(shop(database=books, ready=lambda: asked.append(1)).app)
         assert client.get("/readyz").json == {"status": "ok", "services": {"shop": "ok"}}
         assert (books.pings, asked) == (1, [1])
 
     @pytest.mark.parametrize("how", ["database", "service"])
-    def test_not_ready_says_which_and_only_the_log_says_why(self, how: str, logs: Any) -> None:
+    def test_readiness_names_the_service_and_logs_the_reason(self, how: str, logs: Any) -> None:
         books = Books(inline=True)
         books.is_down = how == "database"
 
@@ -170,7 +170,7 @@ class TestProbes:
         assert (line["event"], line["error"]) == ("not ready", "ConnectionError: down")
 
     @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
-    def test_take_get_and_head_only(self, shop: Client, path: str) -> None:
+    def test_only_get_and_head_are_allowed(self, shop: Client, path: str) -> None:
         client = Client(shop.app)
         head = client.send("HEAD", path)
         assert (head.status, head.body) == (200, b"")
@@ -187,7 +187,7 @@ PREFLIGHT = {
 
 
 class TestDocuments:
-    def test_yaml_is_the_file_but_for_its_servers(self, shop: Client) -> None:
+    def test_yaml_is_the_file_except_for_its_servers(self, shop: Client) -> None:
         answer = shop.get("/openapi.yaml")
         assert answer.status == 200
         changed = set(PUBLISHED_TEXT.splitlines()) ^ set(answer.body.splitlines())
@@ -201,7 +201,7 @@ class TestDocuments:
         assert answer.header("Content-Type") == "application/json"
 
     @pytest.mark.parametrize("path", ["/openapi.yaml", "/openapi.json"])
-    def test_need_no_key_and_may_be_read_from_anywhere(self, shop: Client, path: str) -> None:
+    def test_any_origin_may_read_without_a_key(self, shop: Client, path: str) -> None:
         answer = shop.get(path)
         assert answer.header("Access-Control-Allow-Origin") == "*"
         assert answer.header("Access-Control-Expose-Headers") == "ETag"
@@ -211,7 +211,7 @@ class TestDocuments:
         assert head.header("Content-Length") == str(len(answer.body))
 
     @pytest.mark.parametrize("spelling", ["{}", "W/{}", '"other", {}', "*"])
-    def test_an_unchanged_document_costs_no_body(self, shop: Client, spelling: str) -> None:
+    def test_unchanged_document_is_not_sent_again(self, shop: Client, spelling: str) -> None:
         etag = shop.get("/openapi.yaml").header("ETag") or ""
         assert etag.startswith('"')
         answer = shop.get("/openapi.yaml", headers=[("If-None-Match", spelling.format(etag))])
@@ -219,12 +219,12 @@ class TestDocuments:
         assert answer.header("ETag") == etag
         assert answer.header("Content-Type") is None
 
-    def test_a_changed_one_does(self, shop: Client) -> None:
+    def test_changed_document_is_sent_again(self, shop: Client) -> None:
         assert shop.get("/openapi.yaml", headers=[("If-None-Match", '"old"')]).status == 200
         etags = {shop.get(f"/openapi.{kind}").header("ETag") for kind in ("yaml", "json")}
         assert len(etags) == 2
 
-    def test_a_page_of_another_origin_may_ask_whether_it_changed(self, shop: Client) -> None:
+    def test_page_of_another_origin_may_send_conditional_requests(self, shop: Client) -> None:
         asked = [
             ("Origin", "https://docs.example"),
             ("Access-Control-Request-Method", "GET"),
@@ -235,11 +235,11 @@ class TestDocuments:
         told = {name: answer.header(name) for name in ("Allow", *PREFLIGHT)}
         assert told == {"Allow": "GET, HEAD, OPTIONS", **PREFLIGHT}
 
-    def test_other_methods_are_refused(self, shop: Client) -> None:
+    def test_other_methods_are_rejected(self, shop: Client) -> None:
         answer = shop.post("/openapi.yaml")
         assert (answer.status, answer.header("Allow")) == (405, "GET, HEAD, OPTIONS")
 
-    def test_no_other_service_knows_them(self) -> None:
+    def test_documents_are_not_served_by_other_services(self) -> None:
         service = shop_service(
             name="other",
             base_path="/other",
@@ -285,7 +285,7 @@ class TestMetrics:
         assert found[bucket] == 2
         assert "specd_errors_total{" + labels + "}" not in found
 
-    def test_a_service_tells_numbers_of_its_own(self) -> None:
+    def test_service_adds_gauges(self) -> None:
         asked: list[object] = []
 
         def gauges(database: object, now: datetime) -> list[tuple[str, str, float, dict[str, str]]]:
@@ -298,7 +298,7 @@ class TestMetrics:
         assert "# HELP specd_apples Apples in stock." in client.get("/metrics").body.decode()
         assert [database for database, _ in asked] == [service.database] * 2
 
-    def test_numbers_that_cannot_be_had_leave_the_others(self) -> None:
+    def test_failing_gauges_do_not_affect_others(self) -> None:
         def gauges(database: object, now: datetime) -> list[tuple[str, str, float, dict[str, str]]]:
             raise RuntimeError("the database is away")
 
@@ -308,13 +308,15 @@ class TestMetrics:
         assert "specd_apples" not in found
         assert any(name.startswith("specd_requests_total") for name in found)
 
-    def test_no_label_comes_from_a_client(self, shop: Client) -> None:
+    def test_labels_never_come_from_clients(self, shop: Client) -> None:
         shop.get("/nope/s3cret")
         shop.send("S3CRET", "/items")
         assert "s3cret" not in str(metrics(shop)).lower()
 
-    def test_several_processes_add_up(self, tmp_path: Path) -> None:
-        """As under gunicorn: each worker counts in files of its own, any of them tells the sum."""
+    def test_processes_are_summed(self, tmp_path: Path) -> None:
+        """Like workers of gunicorn: each process counts in its own files, and any of them reports
+        the sum.
+        """
         program = (
             "import sys\n"
             "from tests.specd.engine.client import Client\n"
@@ -342,7 +344,7 @@ class TestMetrics:
             assert f"specd_requests_total{{{labels}}} {total}.0" in done.stderr
 
 
-def test_the_clock_of_a_service_is_used() -> None:
+def test_clock_of_the_service_is_used() -> None:
     class Stopped:
         def now(self) -> datetime:
             return datetime(2020, 1, 1, tzinfo=UTC)
@@ -362,6 +364,6 @@ SPELLINGS = ["/%6detrics", "/me%74rics", "/%72eadyz", "/%68ealthz", "//metrics",
 
 
 @pytest.mark.parametrize("path", SPELLINGS)
-def test_inside_page_has_one_spelling(shop: Client, path: str) -> None:
-    """A proxy in front refuses the path that was sent, not what it means."""
+def test_internal_page_has_one_spelling(shop: Client, path: str) -> None:
+    """A proxy in front blocks the path as it was sent, without normalizing it."""
     assert Client(shop.app).get(path).status in (400, 404)

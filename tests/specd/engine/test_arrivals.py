@@ -1,4 +1,4 @@
-"""Forms with files: to the disk as they arrive, whoever sends them how slowly."""
+"""Forms with files are written to the disk while they are received, at any speed of the client."""
 
 import asyncio
 from pathlib import Path
@@ -48,7 +48,7 @@ def left(folder: Path) -> list[Path]:
     return list(folder.iterdir()) if folder.exists() else []
 
 
-def test_a_file_is_on_the_disk_while_the_request_lasts(client: Client, folder: Path) -> None:
+def test_file_is_on_the_disk_during_the_request(client: Client, folder: Path) -> None:
     content = bytes(range(250)) * 4
     answer = send(client, a_file(content), part("text", b"t"))
     assert answer.json == {
@@ -57,7 +57,7 @@ def test_a_file_is_on_the_disk_while_the_request_lasts(client: Client, folder: P
     assert left(folder) == []
 
 
-def test_who_moves_a_file_keeps_it(folder: Path, tmp_path: Path) -> None:
+def test_moved_file_is_kept(folder: Path, tmp_path: Path) -> None:
     def keep(ctx: Context, *, file: File, text: str = "") -> dict[str, Any]:
         file.path.replace(tmp_path / "kept")
         return {}
@@ -67,12 +67,12 @@ def test_who_moves_a_file_keeps_it(folder: Path, tmp_path: Path) -> None:
     assert left(folder) == []
 
 
-def test_a_file_of_any_field_is_the_file(client: Client) -> None:
+def test_file_in_any_field_is_accepted(client: Client) -> None:
     assert send(client, a_file(b"x", "/tmp/f.bin")).json["bytes"] == [120]
 
 
 @pytest.mark.parametrize("named", [None, "OnlyOne"])
-def test_a_second_file_has_the_error_that_the_form_names(folder: Path, named: str | None) -> None:
+def test_second_file_gives_the_error_of_the_form(folder: Path, named: str | None) -> None:
     [(media_type, media)] = MEDIA.items()
     more = {} if named is None else {"x-errors": {"oneFile": named}}
     seen: list[Any] = []
@@ -90,7 +90,7 @@ def test_a_second_file_has_the_error_that_the_form_names(folder: Path, named: st
     assert violation.facts.get("error") == named
 
 
-def test_what_is_refused_leaves_nothing(client: Client, folder: Path) -> None:
+def test_rejected_request_leaves_no_files(client: Client, folder: Path) -> None:
     many = [part(f"f{n}", b"x") for n in range(1001)]
     for parts, end, status, code in (
         ([a_file(b"x"), a_file(b"y")], b"--x--", 422, "InvalidRequest"),
@@ -108,15 +108,15 @@ def test_what_is_refused_leaves_nothing(client: Client, folder: Path) -> None:
         assert left(folder) == []
 
 
-def test_a_field_that_names_no_file_is_one_too(client: Client) -> None:
+def test_file_field_without_a_filename_is_a_file(client: Client) -> None:
     assert send(client, part("file", b"\0")).json["name"] == ""
     raw = part("text", b"t") + b"--x--"
     type_ = f"{MULTIPART}; boundary=x"
     answer = client.post("/things?file=text", body=raw, content_type=type_)
-    assert answer.status == 422, "a text of the query is no file"
+    assert answer.status == 422, "text in the query is not a file"
 
 
-def test_a_length_that_is_too_much_is_refused_before_a_byte_is_read(
+def test_length_over_the_limit_is_rejected_before_the_body_is_read(
     client: Client, folder: Path
 ) -> None:
     answer = client.post(
@@ -129,7 +129,7 @@ def test_a_length_that_is_too_much_is_refused_before_a_byte_is_read(
     assert not folder.exists()
 
 
-def test_nothing_of_a_stranger_is_kept(folder: Path) -> None:
+def test_files_of_unauthenticated_requests_are_not_kept(folder: Path) -> None:
     class Refusing:
         def take(self, ctx: Context) -> tuple[tuple[str, str], ...]:
             raise RateLimited(limit=1, retry_after_s=1)
@@ -139,7 +139,7 @@ def test_nothing_of_a_stranger_is_kept(folder: Path) -> None:
     assert not folder.exists()
 
 
-def test_one_request_counts_once(folder: Path) -> None:
+def test_request_counts_once(folder: Path) -> None:
     class Counting:
         taken = 0
 
@@ -153,7 +153,7 @@ def test_one_request_counts_once(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("ending", "status"), [("hangs", 408), ("goes", 0)])
-def test_a_client_that_does_not_come_to_an_end(folder: Path, ending: str, status: int) -> None:
+def test_incomplete_body_times_out(folder: Path, ending: str, status: int) -> None:
     client = taking(folder, make_thing, body_timeout_s=0.05)
     pieces = [{"type": "http.request", "body": a_file(b"x")[:-2], "more_body": True}]
     if ending == "goes":
@@ -173,15 +173,15 @@ def test_a_client_that_does_not_come_to_an_end(folder: Path, ending: str, status
     assert left(folder) == []
 
 
-def test_a_body_in_many_pieces(client: Client) -> None:
+def test_body_in_many_chunks_is_accepted(client: Client) -> None:
     raw = a_file(bytes(range(250))) + part("text", b"t") + b"--x--\r\n"
     chunks = [raw[at : at + 7] for at in range(0, len(raw), 7)]
     answer = client.post("/things", chunks=chunks, content_type=f"{MULTIPART}; boundary=x")
     assert answer.json["bytes"] == list(range(250))
 
 
-def test_a_folder_that_cannot_be_written_has_the_error_of_the_intake(tmp_path: Path) -> None:
-    """A file is in the place of a folder, which also root cannot write."""
+def test_unwritable_folder_gives_the_error_of_the_intake(tmp_path: Path) -> None:
+    """A file replaces the folder, because root can write to any folder."""
     (tmp_path / "file").touch()
     intake = FileIntake(tmp_path / "file" / "folder", LIMIT, TooLarge, fail=TooLarge)
     answer = send(post(MEDIA, make_thing, files=intake), a_file(b"x"))

@@ -1,4 +1,6 @@
-"""A request that arrives whole gets, without a task, what one that arrives in parts gets."""
+"""A request received in one packet gets the same response, without a task, as one in several
+packets.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -16,7 +18,7 @@ from tests.specd.engine.wire import ADA, CHUNKED, FORM, ITEM, JSON, KEY, Connect
 
 
 def exchange(*chunks: bytes, as_ever: bool = False, app: Any = None) -> tuple[bytes, bool, bool]:
-    """What came back, whether the connection ended, and whether it was there at once."""
+    """Return the response, whether the connection was closed, and whether no task was used."""
 
     async def run() -> tuple[bytes, bool, bool]:
         connection = Connection(app or build_app([shop_service()]), as_ever=as_ever)
@@ -84,7 +86,7 @@ REFUSED = {
 
 
 def in_parts(raw: bytes) -> list[Sequence[bytes]]:
-    """The same bytes as the network may bring them."""
+    """Return the same bytes, divided as a network may divide them."""
     head = raw.index(b"\r\n\r\n") + 4
     return [
         (raw[: head - 2], raw[head - 2 :]),
@@ -94,7 +96,7 @@ def in_parts(raw: bytes) -> list[Sequence[bytes]]:
 
 
 @pytest.mark.parametrize("name", {**WHOLE, **IN_A_TASK})
-def test_every_way_gives_the_same_answer(name: str) -> None:
+def test_response_does_not_depend_on_the_packets(name: str) -> None:
     raw = {**WHOLE, **IN_A_TASK}[name]
     written, closed, at_once = exchange(raw, as_ever=True)
     assert written.startswith(b"HTTP/1.1 ")
@@ -104,8 +106,8 @@ def test_every_way_gives_the_same_answer(name: str) -> None:
         assert exchange(*chunks)[:2] == (written, closed), chunks
 
 
-def test_options_of_the_whole_server_are_answered() -> None:
-    """As a ping, which names no methods (RFC 9110, section 9.3.7)."""
+def test_options_of_the_whole_server_is_answered() -> None:
+    """It is a ping and does not list methods (RFC 9110, section 9.3.7)."""
     written, _, _ = exchange(request(b"OPTIONS *"))
     assert written.startswith(b"HTTP/1.1 204 "), written
     written, _, _ = exchange(request(b"GET *"))
@@ -114,8 +116,8 @@ def test_options_of_the_whole_server_are_answered() -> None:
 
 @pytest.mark.parametrize("override", [False, True])
 @pytest.mark.parametrize("size", [10, 200_000, 400_000])
-def test_a_file_that_arrives_in_one_packet(tmp_path: Path, size: int, *, override: bool) -> None:
-    """It may be larger than other bodies."""
+def test_file_in_one_packet_is_accepted(tmp_path: Path, size: int, *, override: bool) -> None:
+    """It may exceed the limit of other bodies."""
     app = taking(
         tmp_path,
         make_thing,
@@ -130,7 +132,7 @@ def test_a_file_that_arrives_in_one_packet(tmp_path: Path, size: int, *, overrid
 
 
 @pytest.mark.parametrize("method", [b"GET", b"HEAD"])
-def test_a_read_that_waits_has_its_way_to_wait(method: bytes) -> None:
+def test_waiting_read_runs_in_a_task(method: bytes) -> None:
     async def read_thing(ctx: Context) -> dict[str, bool]:
         return {"came": await ctx.wait(asyncio.get_running_loop().create_future(), 0.01)}
 
@@ -142,14 +144,14 @@ def test_a_read_that_waits_has_its_way_to_wait(method: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_not_http_reaches_no_handler(name: str) -> None:
+def test_invalid_http_reaches_no_handler(name: str) -> None:
     written, closed, at_once = exchange(REFUSED[name])
     assert (written, closed) == exchange(REFUSED[name], as_ever=True)[:2]
     assert (written[9:12], closed, at_once) in [(b"400", True, True), (b"422", True, True)]
 
 
 def test_pipelined_requests_are_answered_in_order() -> None:
-    """The first at once; those behind it in the same packet wait their turn, as ever."""
+    """The first is answered immediately. The others in the packet are queued."""
     raws = [WHOLE[name] for name in ("json", "read", "invalid", "form")] + [IN_A_TASK["waits"]]
     alone = b"".join(exchange(raw)[0] for raw in raws)
     assert exchange(b"".join(raws)) == (alone, False, False)
@@ -158,8 +160,8 @@ def test_pipelined_requests_are_answered_in_order() -> None:
     assert exchange(b"".join(raws)) == (alone, False, False)
 
 
-def test_one_request_after_another() -> None:
-    """Whichever way the one before was answered."""
+def test_sequential_requests_are_answered() -> None:
+    """With and without a task for the request before."""
     raws = [WHOLE["json"], WHOLE["read"], IN_A_TASK["waits"], WHOLE["read"], WHOLE["form"]]
     alone = b"".join(exchange(raw)[0] for raw in raws)
 
@@ -177,7 +179,7 @@ def test_one_request_after_another() -> None:
     asyncio.run(run())
 
 
-def test_who_does_not_read_gets_no_answer_at_once() -> None:
+def test_client_that_does_not_read_gets_no_immediate_response() -> None:
     answer, _, _ = exchange(WHOLE["read"])
 
     async def run() -> None:
@@ -194,7 +196,7 @@ def test_who_does_not_read_gets_no_answer_at_once() -> None:
     asyncio.run(run())
 
 
-def test_a_client_that_goes_while_its_request_waits() -> None:
+def test_client_can_disconnect_during_its_request() -> None:
     async def run() -> None:
         connection = Connection(build_app([shop_service()]))
         connection.feed(IN_A_TASK["waits"])
@@ -205,7 +207,7 @@ def test_a_client_that_goes_while_its_request_waits() -> None:
     asyncio.run(run())
 
 
-def test_a_client_that_goes_before_its_request_is_whole(
+def test_client_can_disconnect_before_its_request_is_complete(
     logs: Callable[[], list[dict[str, Any]]],
 ) -> None:
     async def run() -> None:
@@ -220,8 +222,8 @@ def test_a_client_that_goes_before_its_request_is_whole(
     assert [(line["event"], line["status"]) for line in logs()] == [("request", 499)]
 
 
-def test_a_connection_ends_that_is_not_used() -> None:
-    """Counted from its last answer, whichever way that went out."""
+def test_idle_connection_is_closed() -> None:
+    """The time starts with the last response, sent with or without a task."""
 
     async def run() -> None:
         connection = Connection(build_app([shop_service()]))
@@ -240,8 +242,8 @@ def test_a_connection_ends_that_is_not_used() -> None:
 
 
 @pytest.mark.parametrize("way", ["at once", "in a task", "in parts"])
-def test_the_connection_knows_whom_it_answers(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the bound of what one user leaves unread holds whatever way the answer took."""
+def test_connection_records_its_user(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit of unread responses of a user applies with and without a task."""
     monkeypatch.setattr(Exchange, "actor_id", "ada")
     waits = way == "in a task"
     raw = request(b"POST /shop/notes/wait?seconds=0.01" if waits else b"GET /shop/items")

@@ -130,7 +130,7 @@ FORMS: list[tuple[list[tuple[str, str]], dict[str, Any] | list[str]]] = [
 
 @pytest.mark.parametrize(("fields", "expected"), FORMS, ids=lambda value: str(value)[:60])
 @pytest.mark.parametrize("how", [URLENCODED, MULTIPART])
-def test_forms(
+def test_form_fields_are_converted(
     forms: Client, how: str, fields: list[tuple[str, str]], expected: dict[str, Any] | list[str]
 ) -> None:
     options = {"form": fields} if how == URLENCODED else multipart(fields)
@@ -187,7 +187,7 @@ BAD_FORMS = {
 
 
 @pytest.mark.parametrize(("body", "content_type", "status"), BAD_FORMS.values(), ids=BAD_FORMS)
-def test_refuses_bad_forms(
+def test_rejects_invalid_forms(
     forms: Client, body: bytes, content_type: str | None, status: int
 ) -> None:
     answer = forms.post("/things", body=body, content_type=content_type)
@@ -197,12 +197,12 @@ def test_refuses_bad_forms(
     assert answer.header("Accept") == (accepted if status == 415 else None)
 
 
-def test_refuses_a_compressed_form(forms: Client) -> None:
+def test_rejects_a_compressed_form(forms: Client) -> None:
     answer = forms.post("/things", form=[("text", "a")], headers=[("Content-Encoding", "gzip")])
     assert answer.status == 415
 
 
-def test_types_are_told_apart_as_http_does(forms: Client) -> None:
+def test_media_types_are_compared_as_in_http(forms: Client) -> None:
     kind = 'Application/X-WWW-Form-UrlEncoded ; Charset="UTF-8"'
     assert forms.post("/things", body=b"text=hi", content_type=kind).status == 200
 
@@ -234,14 +234,14 @@ class TestFiles:
             "content_type": f"{MULTIPART}; boundary=x",
         }
 
-    def test_a_file_may_hold_any_bytes(self) -> None:
+    def test_file_can_contain_any_bytes(self) -> None:
         client = post(
             self.media, lambda ctx, *, file, text="": self.make_thing(ctx, file=file, text=text)
         )
         answer = client.post("/things", **self.body(b"\0\xff\r\n"))
         assert (answer.status, answer.json) == (200, {"bytes": [0, 255, 13, 10], "text": "t"})
 
-    def test_a_text_field_beside_a_file_may_not(self) -> None:
+    def test_text_field_next_to_a_file_cannot(self) -> None:
         client = post(self.media, lambda ctx, *, file, text="": {})
         assert client.post("/things", **self.body(b"x", b"\0")).status == 422
 
@@ -256,7 +256,7 @@ class TestJson:
             "application/json ; charset=us-ascii",
         ],
     )
-    def test_takes_the_documented_type(self, shop: Client, content_type: str) -> None:
+    def test_accepts_the_documented_media_type(self, shop: Client, content_type: str) -> None:
         answer = shop.post(
             "/items",
             headers=[ADA, KEY],
@@ -280,7 +280,7 @@ class TestJson:
             "application/*",
         ],
     )
-    def test_refuses_others(self, shop: Client, content_type: str) -> None:
+    def test_rejects_other_media_types(self, shop: Client, content_type: str) -> None:
         answer = shop.post(
             "/items",
             headers=[ADA, KEY],
@@ -290,7 +290,7 @@ class TestJson:
         assert (answer.status, answer.header("Accept")) == (415, JSON)
 
     @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "identity, gzip"])
-    def test_refuses_compression(self, shop: Client, encoding: str) -> None:
+    def test_rejects_compression(self, shop: Client, encoding: str) -> None:
         answer = shop.post(
             "/items",
             headers=[ADA, KEY, ("Content-Encoding", encoding)],
@@ -299,13 +299,13 @@ class TestJson:
         assert (answer.status, answer.header("Accept")) == (415, None)
         assert answer.header("Accept-Encoding") == "identity"
 
-    def test_a_required_body_is_missed(self, shop: Client) -> None:
+    def test_missing_required_body_is_rejected(self, shop: Client) -> None:
         answer = shop.post("/items", headers=[ADA, KEY])
         assert (answer.status, answer.paths) == (422, ["/body"])
         answer = shop.post("/items", headers=[ADA, KEY], body=b"", content_type=JSON)
         assert (answer.status, answer.paths) == (422, ["/body"])
 
-    def test_an_optional_body_may_be_missing(self) -> None:
+    def test_optional_body_can_be_missing(self) -> None:
         client = post(
             {JSON: {"schema": {"type": "object"}}},
             lambda ctx, *, body=None: {"body": body},
@@ -316,7 +316,7 @@ class TestJson:
         assert client.post("/things", value={"a": 1}).json == {"body": {"a": 1}}
         assert client.post("/things", value=[]).status == 422
 
-    def test_an_optional_form_may_be_missing(self) -> None:
+    def test_optional_form_can_be_missing(self) -> None:
         schema = {
             "type": "object",
             "required": ["text"],
@@ -336,7 +336,7 @@ class TestJson:
         }
         assert client.post("/things", form=[("flag", "true")]).status == 422
 
-    def test_a_field_with_another_name_cannot_be_required(self) -> None:
+    def test_renamed_field_cannot_be_required(self) -> None:
         form = {
             "type": "object",
             "required": ["b"],
@@ -348,7 +348,7 @@ class TestJson:
         with pytest.raises(DocumentError, match="b has the alias old_b, so it is not required"):
             post({URLENCODED: {"schema": form}}, lambda ctx, *, b=None: {})
 
-    def test_json_beside_a_form_is_another_notation_of_its_fields(self) -> None:
+    def test_json_next_to_a_form_is_another_notation_of_its_fields(self) -> None:
         form = {
             "type": "object",
             "required": ["a"],
@@ -381,7 +381,7 @@ class TestJson:
             (None, "/body"),
         ],
     )
-    def test_json_beside_a_form_is_not_read_as_text(self, value: Any, path: str) -> None:
+    def test_json_next_to_a_form_is_not_read_as_text(self, value: Any, path: str) -> None:
         form = {
             "type": "object",
             "required": ["a"],
@@ -395,7 +395,7 @@ class TestJson:
         assert answer.status == 422
         assert [detail["path"] for detail in answer.json["details"]] == [path]
 
-    def test_chunked_bodies_work(self, shop: Client) -> None:
+    def test_chunked_body_is_accepted(self, shop: Client) -> None:
         answer = shop.post(
             "/items",
             headers=[ADA, KEY],
@@ -412,7 +412,7 @@ class TestJson:
         assert answer.json == value
         assert type(answer.json["a"]) is int
 
-    def test_violations_point_into_the_body(self, shop: Client) -> None:
+    def test_violations_have_paths_in_the_body(self, shop: Client) -> None:
         body = {"name": "a", "price": "1", "children": [{"name": "b"}, {"name": "", "price": "1"}]}
         answer = shop.post("/items", headers=[ADA, KEY], value=body)
         assert answer.status == 422
@@ -438,7 +438,7 @@ class TestJson:
         ),
     ],
 )
-def test_start_up_refuses_bodies_it_cannot_serve(media: dict[str, Any], words: str) -> None:
+def test_start_fails_for_unsupported_bodies(media: dict[str, Any], words: str) -> None:
     with pytest.raises(DocumentError, match=f"(make_thing|post.requestBody).*{words}"):
         post(media, lambda ctx, *, body=None: {})
 
@@ -459,23 +459,23 @@ CHUNKED = {b"transfer-encoding": b"chunked"}
 
 
 class TestReading:
-    def test_up_to_the_limit(self) -> None:
+    def test_body_up_to_the_limit_is_read(self) -> None:
         assert read([b"12345", b"67890"], {b"content-length": b"10"}) == b"1234567890"
         assert read([b"12345", b"67890"], CHUNKED) == b"1234567890"
 
     @pytest.mark.parametrize("length", [b"11", b"9" * 400])
-    def test_over_it_by_length_reads_nothing(self, length: bytes) -> None:
+    def test_length_over_the_limit_reads_nothing(self, length: bytes) -> None:
         async def receive() -> dict[str, Any]:
             raise AssertionError("must not read")
 
         with pytest.raises(BodyTooLarge):
             asyncio.run(read_body(receive, {b"content-length": length}, limit=10, seconds=5))
 
-    def test_over_it_in_chunks(self) -> None:
+    def test_chunks_over_the_limit_are_rejected(self) -> None:
         with pytest.raises(BodyTooLarge):
             read([b"123456", b"78901"], CHUNKED)
 
-    def test_an_endless_body_is_cut_at_the_limit(self) -> None:
+    def test_endless_body_is_rejected_at_the_limit(self) -> None:
         received = 0
 
         async def receive() -> dict[str, Any]:
@@ -487,7 +487,7 @@ class TestReading:
             asyncio.run(read_body(receive, CHUNKED, limit=5000, seconds=60))
         assert received == 6000
 
-    def test_endless_empty_chunks_are_cut_by_the_deadline(self) -> None:
+    def test_endless_empty_chunks_end_at_the_deadline(self) -> None:
         async def receive() -> dict[str, Any]:
             await asyncio.sleep(0)
             return {"type": "http.request", "body": b"", "more_body": True}
@@ -495,7 +495,7 @@ class TestReading:
         with pytest.raises(RequestTimeout):
             asyncio.run(read_body(receive, CHUNKED, limit=10, seconds=0.05))
 
-    def test_a_stalled_body_is_cut_by_the_deadline(self) -> None:
+    def test_stalled_body_ends_at_the_deadline(self) -> None:
         async def receive() -> dict[str, Any]:
             await asyncio.Event().wait()
             raise AssertionError
@@ -504,7 +504,7 @@ class TestReading:
             asyncio.run(read_body(receive, {b"content-length": b"3"}, limit=10, seconds=0.02))
 
     @pytest.mark.parametrize("length", [b"-1", b"+1", b"1.0", b"", b"1,1", b"0x1", b"\xb2"])
-    def test_a_length_that_is_no_number(self, length: bytes) -> None:
+    def test_length_that_is_not_a_number_is_rejected(self, length: bytes) -> None:
         with pytest.raises(InvalidRequest):
             read([b"x"], {b"content-length": length})
 
@@ -512,6 +512,6 @@ class TestReading:
         assert read([b"x"], {}) == b""
         assert read([b"x"], {b"content-length": b"0"}) == b""
 
-    def test_a_client_that_leaves(self) -> None:
+    def test_disconnect_is_detected(self) -> None:
         with pytest.raises(Disconnected):
             read([], CHUNKED)

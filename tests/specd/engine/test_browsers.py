@@ -1,4 +1,4 @@
-"""Whose pages may change things, and what a browser is told."""
+"""The origins whose pages may change data, and the responses to browsers."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ ORIGINS = Origins("https://pay.example:443", ["app://chat"])
         ({"origin": "https://acme.example", "sec-fetch-site": "same-origin"}, True),
         ({"origin": "https://acme.example", "sec-fetch-site": "cross-site"}, False),
         ({"origin": "http://acme.example"}, False),
-        # The browser knows better than the settings which scheme the proxy serves.
+        # The browser determines the scheme, which the settings may not contain.
         ({"origin": "http://acme.example", "sec-fetch-site": "same-origin"}, True),
         ({"origin": "https://acme.example:444"}, False),
         ({"origin": "null"}, False),
@@ -40,7 +40,7 @@ ORIGINS = Origins("https://pay.example:443", ["app://chat"])
         ({"sec-fetch-site": "cross-site"}, False),
     ],
 )
-def test_whose_pages_may_change_things(headers: dict[str, str], is_own: bool) -> None:
+def test_origins_that_may_change_data(headers: dict[str, str], is_own: bool) -> None:
     sent = {name.encode(): value.encode() for name, value in headers.items()}
     sent[b"host"] = b"Acme.example"
     if is_own:
@@ -50,13 +50,13 @@ def test_whose_pages_may_change_things(headers: dict[str, str], is_own: bool) ->
             ORIGINS.check(sent)
 
 
-def test_without_a_host_nobody_is_at_home() -> None:
+def test_without_a_host_no_origin_is_allowed() -> None:
     for origin in (b"", b"https://", b"://"):
         with pytest.raises(ForeignOrigin):
             ORIGINS.check({b"origin": origin})
 
 
-def test_origins_are_written_as_browsers_write_them() -> None:
+def test_origins_are_written_like_in_browsers() -> None:
     assert origin_of("HTTPS://Pay.example:443/shop") == "https://pay.example"
     assert origin_of("http://pay.example:443") == "http://pay.example:443"
     assert origin_of("http://127.0.0.1:8080") == "http://127.0.0.1:8080"
@@ -64,7 +64,7 @@ def test_origins_are_written_as_browsers_write_them() -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_the_engine_refuses_before_it_reads(method: str) -> None:
+def test_request_is_rejected_before_its_body_is_read(method: str) -> None:
     asked = []
 
     async def receive() -> dict[str, Any]:
@@ -78,7 +78,7 @@ def test_the_engine_refuses_before_it_reads(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
-def test_reading_is_not_refused(shop: Client, method: str) -> None:
+def test_reads_are_allowed(shop: Client, method: str) -> None:
     headers = [ADA, ("Origin", "https://evil.example"), ("Sec-Fetch-Site", "cross-site")]
     assert shop.send(method, "/items", headers=headers).status in (200, 204)
 
@@ -92,14 +92,14 @@ BROWSERS = (
 )
 
 
-def test_what_is_a_browser() -> None:
+def test_browsers_are_recognized() -> None:
     assert all(is_browser(headers) for headers in BROWSERS)
     others = (b"curl/8.5", b"ZulipMobile/27.2", b"python-requests/2.32", b"node")
     assert not any(is_browser({b"user-agent": name, b"accept": b"*/*"}) for name in others)
 
 
 @pytest.mark.parametrize("scheme", ["Basic", "basic", "Digest", "Negotiate"])
-def test_no_challenge_makes_a_browser_ask(scheme: str) -> None:
+def test_challenge_never_opens_a_browser_prompt(scheme: str) -> None:
     headers = (("WWW-Authenticate", f'{scheme} realm="zulip"'), ("Link", "x"))
     told = without_browser_challenge(Response(401, b"{}", headers))
     assert told == Response(

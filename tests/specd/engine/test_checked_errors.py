@@ -1,4 +1,4 @@
-"""Answers to errors are checked by the document, as those of handlers are."""
+"""Error responses are checked against the document, like responses of handlers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -44,7 +44,7 @@ class OwnNotFound(NotFound):
 
 
 def answering(error: Exception, responses: dict[str, Any], **changes: Any) -> Answer:
-    """Return the answer of an operation that raises an error and documents some answers."""
+    """Return the response of an operation that raises an error and documents some responses."""
 
     def read(ctx: Context) -> Any:
         raise error
@@ -81,40 +81,40 @@ def reason(logs: Logs) -> str:
         ),
     ],
 )
-def test_error_outside_the_document_is_a_bug(
+def test_undocumented_error_is_a_bug(
     error: Exception, responses: dict[str, Any], words: str, logs: Logs
 ) -> None:
     answer = answering(error, responses)
     assert (answer.status, answer.json["code"]) == (500, "Bug")
     logged = reason(logs)
     assert words in logged
-    assert type(error).__name__ in logged  # and where it was raised
+    assert type(error).__name__ in logged  # and its origin
     assert "in read" in logged
 
 
 @pytest.mark.parametrize("key", ["418", "4XX", "default"])
-def test_error_has_a_body_where_its_entry_has_no_content(key: str) -> None:
+def test_error_has_a_body_if_its_entry_has_no_content(key: str) -> None:
     answer = answering(Teapot(), {key: {"description": "No coffee."}})
     assert (answer.status, answer.json["code"]) == (418, "Teapot")
 
 
-def test_entry_without_content_still_names_headers(logs: Logs) -> None:
+def test_headers_of_an_entry_without_content_are_checked(logs: Logs) -> None:
     needs = {"description": "No coffee.", "headers": WITH_HEADER["headers"]}
     assert answering(Teapot(), {"418": needs}).status == 500
     assert "418 lacks the header x-must" in reason(logs)
 
 
 @pytest.mark.parametrize("key", ["418", "4XX", "default"])
-def test_documented_error_goes_out(key: str) -> None:
+def test_documented_error_is_sent(key: str) -> None:
     answer = answering(Teapot(), {key: ERROR})
     assert (answer.status, answer.json["code"]) == (418, "Teapot")
 
 
-def test_error_outside_the_document_goes_out_without_the_check() -> None:
+def test_undocumented_error_is_sent_without_the_check() -> None:
     assert answering(Teapot(), {}, validate_responses=False).status == 418
 
 
-def test_body_that_is_no_json_is_a_bug(logs: Logs) -> None:
+def test_body_that_is_not_json_is_a_bug(logs: Logs) -> None:
     def respond(error: Exception, request_id: str) -> Response:
         return Response(getattr(error, "status", 500), b"")
 
@@ -132,9 +132,7 @@ def test_body_that_is_no_json_is_a_bug(logs: Logs) -> None:
         (ValueError("a bug"), 500),
     ],
 )
-def test_what_any_operation_can_answer_need_not_be_documented(
-    error: Exception, status: int
-) -> None:
+def test_errors_of_every_operation_need_not_be_documented(error: Exception, status: int) -> None:
     assert answering(error, {}).status == status
 
 
@@ -146,7 +144,7 @@ def test_operation_with_a_body_need_not_document_415() -> None:
     assert client.post("/a", body=b"{}", headers=[("Content-Encoding", "gzip")]).status == 415
 
 
-def test_what_any_operation_can_answer_is_checked_if_it_is_documented(logs: Logs) -> None:
+def test_errors_of_every_operation_are_checked_if_documented(logs: Logs) -> None:
     limited = RateLimited(limit=1, retry_after_s=1)
     assert answering(limited, {"429": WITH_HEADER}).status == 500
     assert "429 lacks the header x-must" in reason(logs)
@@ -159,7 +157,7 @@ def test_answers_without_an_operation_are_not_checked() -> None:
     assert client.post("/a").status == 405
 
 
-def test_refused_request_has_to_be_documented(logs: Logs) -> None:
+def test_rejected_request_must_be_documented(logs: Logs) -> None:
     parameter = {"name": "n", "in": "query", "schema": {"type": "integer"}}
     for responses, status in ((FINE, 500), ({**FINE, "422": ERROR}, 422)):
         described = operation("read", responses=responses, parameters=[parameter])
@@ -168,7 +166,7 @@ def test_refused_request_has_to_be_documented(logs: Logs) -> None:
     assert "status 422 is undocumented" in reason(logs)
 
 
-def test_headers_of_the_rate_limit_count() -> None:
+def test_rate_limit_headers_are_checked() -> None:
     class Limit:
         def take(self, ctx: Context) -> tuple[tuple[str, str], ...]:
             return (("X-Must", "1"),)
@@ -176,7 +174,7 @@ def test_headers_of_the_rate_limit_count() -> None:
     assert answering(Teapot(), {"418": WITH_HEADER}, rate_limit=Limit()).status == 418
 
 
-def test_check_itself_leaves_the_answer_as_it_is() -> None:
+def test_check_does_not_change_the_response() -> None:
     def respond(error: Exception, request_id: str) -> Response:
         return Response(418, encode({"code": request_id}), (("X-Must", "1"),))
 

@@ -1,4 +1,4 @@
-"""Every mistake of a document is found where it stands, and all of them in one report."""
+"""Every error of a document is found at its position, and all errors are reported together."""
 
 import copy
 import json
@@ -21,7 +21,7 @@ from tests.specd.sample import Sample
 
 
 @pytest.mark.parametrize("name", CORPUS)
-def test_a_sound_document_has_none(name: str) -> None:
+def test_correct_document_has_no_errors(name: str) -> None:
     assert find_faults(CORPUS[name], is_thorough=True) == []
 
 
@@ -37,7 +37,7 @@ class TestSyntax:
             ("openapi: *a\n", (1, 10), "found undefined alias"),
         ],
     )
-    def test_text_that_is_no_yaml(
+    def test_text_that_is_not_yaml_is_reported(
         self, tmp_path: Path, text: str, spot: tuple[int, int], says: str
     ) -> None:
         file = tmp_path / "a.yaml"
@@ -50,7 +50,7 @@ class TestSyntax:
             read(file)
         assert str(raised.value) == str(found)
 
-    def test_keys_that_come_twice_hide_nothing(self, tmp_path: Path) -> None:
+    def test_duplicate_keys_do_not_hide_other_errors(self, tmp_path: Path) -> None:
         file = tmp_path / "a.yaml"
         file.write_text("openapi: 3.1.0\ninfo: {title: a, title: b}\ninfo: {title: c}\npaths: {}\n")
         assert [(m.line, m.column) for m in check_file(file)] == [(2, 18), (3, 1), (3, 1)]
@@ -58,7 +58,7 @@ class TestSyntax:
             read(file)
         assert [mistake.line for mistake in raised.value.found] == [2, 3, 3]
 
-    def test_json(self, tmp_path: Path) -> None:
+    def test_json_errors_are_reported(self, tmp_path: Path) -> None:
         document = {"openapi": "3.1.0", "info": {"title": "a", "version": 1}, "paths": {}}
         file = tmp_path / "a.json"
         file.write_text(json.dumps(document, indent=4))
@@ -93,7 +93,7 @@ get:
     404: {$ref: "../other.yaml#/components/responses/No"}
 """
 
-    def test_each_mistake_is_in_its_own_file(
+    def test_each_error_is_reported_in_its_file(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)
@@ -109,13 +109,13 @@ get:
         ]
         assert found[1].place == "components.parameters.Limit.schema.type"
 
-    def test_another_file_that_is_no_yaml(self, tmp_path: Path) -> None:
+    def test_referenced_file_that_is_not_yaml_is_reported(self, tmp_path: Path) -> None:
         (tmp_path / "own.yaml").write_text(self.OWN)
         (tmp_path / "other.yaml").write_text("a: b: c")
         found = check_file(tmp_path / "own.yaml")
         assert (str(tmp_path / "other.yaml"), 1, 5) in [(m.file, m.line, m.column) for m in found]
 
-    def test_merged_keys_and_aliases_lead_to_what_is_written(self, tmp_path: Path) -> None:
+    def test_merged_keys_and_aliases_are_reported_at_their_source(self, tmp_path: Path) -> None:
         text = """
 openapi: 3.0.3
 info: {title: a, version: b}
@@ -178,17 +178,17 @@ def of_3_1(schema: Any) -> dict[str, Any]:
 
 class TestOpenAPI31:
     @pytest.mark.parametrize(("schema", "place", "says"), NEWER)
-    def test_mistakes_in_schemas(self, schema: Any, place: str, says: str) -> None:
+    def test_errors_in_schemas_are_found(self, schema: Any, place: str, says: str) -> None:
         found = faults(of_3_1(schema))
         whole = f"components.schemas.A.{place}".removesuffix(".")
         assert whole in found
         assert says in found[whole]
 
     @pytest.mark.parametrize("schema", SOUND)
-    def test_what_is_no_mistake(self, schema: Any) -> None:
+    def test_correct_schemas_are_accepted(self, schema: Any) -> None:
         assert faults(of_3_1(schema)) == {}
 
-    def test_word_of_a_later_version_is_named(self) -> None:
+    def test_keyword_of_a_later_version_is_named(self) -> None:
         document = {**of_3_1({}), "openapi": "3.0.3", "webhooks": {}}
         assert "is of OpenAPI 3.1, the document of 3.0" in faults(document)["webhooks"]
 
@@ -219,7 +219,7 @@ class TestOpenAPI31:
         assert all("only errors are documented" in message for message in found.values())
         assert faults(document, is_thorough=False) == {}
 
-    def test_webhooks_and_shared_paths(self) -> None:
+    def test_webhooks_and_shared_paths_are_checked(self) -> None:
         document = of_3_1({})
         document["webhooks"] = {"paid": {"pots": {}}}
         document["components"]["pathItems"] = {"A": {"get": {"responses": {"20": {}}}}}
@@ -230,7 +230,7 @@ class TestOpenAPI31:
 
 
 def faults(document: Any, *, is_thorough: bool = True) -> dict[str, str]:
-    """Return the messages on a document, by places."""
+    """Return the messages about a document, by position."""
     made = Document("made", document)
     found = find_faults(document, is_thorough=is_thorough)
     return {m.place: m.message for m in locate([made], found)}
@@ -261,7 +261,7 @@ class TestRules:
             ({"paths": {"/a": {"get": []}}}, "paths./a.get", "must be an object, not a list"),
         ],
     )
-    def test_one_of_them(self, change: dict[str, Any], place: str, says: str) -> None:
+    def test_each_rule(self, change: dict[str, Any], place: str, says: str) -> None:
         flows = {"clientCredentials": {"tokenUrl": "https://a", "scopes": {"read": ""}}}
         document = {
             "openapi": "3.0.3",
@@ -307,7 +307,7 @@ class TestRules:
             ),
         ],
     )
-    def test_objects_of_several_forms(
+    def test_objects_with_several_forms(
         self, section: str, component: dict[str, Any], found: dict[str, str]
     ) -> None:
         document = {
@@ -321,7 +321,7 @@ class TestRules:
             ".".join(filter(None, (place, key))): words for key, words in found.items()
         }
 
-    def test_values_fit_in_their_direction(self) -> None:
+    def test_values_are_checked_for_their_direction(self) -> None:
         schema = {
             "type": "object",
             "additionalProperties": False,
@@ -361,7 +361,7 @@ class TestRules:
             "paths./a.post.responses.200.content.application/json.example.secret",
         }
 
-    def test_a_schema_of_3_0_is_an_object(self) -> None:
+    def test_schema_of_3_0_is_an_object(self) -> None:
         schemas = {
             "A": True,
             "B": {"type": "object", "additionalProperties": False},
@@ -379,7 +379,7 @@ class TestRules:
             "components.callbacks.D",
         }
 
-    def test_the_start_finds_what_the_specification_forbids_and_no_more(self) -> None:
+    def test_start_checks_only_the_specification(self) -> None:
         document = {
             "openapi": "3.0.3",
             "info": {"title": "a", "version": "b"},
@@ -391,9 +391,9 @@ class TestRules:
 
 
 class TestStart:
-    """What stops the start of a server names the files and lines too."""
+    """A start that fails because of errors in documents lists files and lines too."""
 
-    def test_a_document_with_mistakes(
+    def test_document_with_errors_stops_the_start(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)
@@ -409,7 +409,7 @@ class TestStart:
         line = text[: text.index("sumary")].count("\n") + 1
         assert str(raised.value).startswith(f"shop.yaml:{line}:7: paths./items.get")
 
-    def test_the_process_ends_with_the_report(
+    def test_process_ends_with_the_report(
         self, sample: Sample, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def fail(*_: object) -> Any:
@@ -420,8 +420,12 @@ class TestStart:
             sample.project().application("app")
         assert ended.value.code == "a.yaml:1:2: info: is wrong"
 
-    def test_handlers_with_mistakes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """They are compared with their document also where another service's is wrong."""
+    def test_handlers_with_errors_are_reported(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Handlers are compared with their document even if the document of another service is
+        wrong.
+        """
         wrong = shop_service(document={"openapi": "3.1.0"})
         monkeypatch.chdir(tmp_path)
         monkeypatch.syspath_prepend(tmp_path)
@@ -495,7 +499,7 @@ def make_plane(ctx):
 
 
 class TestReport:
-    def test_it_is_in_the_order_of_files_and_lines(self) -> None:
+    def test_is_sorted_by_file_and_line(self) -> None:
         mistakes = [
             Mistake("b", 2, 1, "x", "m"),
             Mistake("a", 2, 1, "x", "m"),
@@ -510,14 +514,14 @@ class TestReport:
             "a:2:1: x: m",
         ]
 
-    def test_it_is_of_a_bearable_length(self) -> None:
+    def test_has_a_limited_length(self) -> None:
         many = [Mistake("a", line, 1, "x", f"m{line}") for line in range(1, MOST + 4)]
         lines = report(many).splitlines()
         assert len(lines) == MOST + 1
         assert lines[-1] == "... and 3 more"
 
-    def test_it_groups_places_of_one_mistake(self) -> None:
-        """Vendors' documents are generated, so they repeat a mistake hundreds of times."""
+    def test_groups_positions_of_one_error(self) -> None:
+        """Documents of vendors are generated and can repeat an error hundreds of times."""
         same = [Mistake("a", line, 1, "x", "m\x1b") for line in range(1, 1001)]
         others = [Mistake("a", line, 1, "y", f"n{line}") for line in (3, 500, 2000)]
         assert report(in_order([*same, *others])).splitlines() == [
@@ -529,7 +533,7 @@ class TestReport:
             "a:2000:1: y: n2000",
         ]
 
-    def test_it_counts_places_that_it_has_no_room_for(self) -> None:
+    def test_counts_omitted_positions(self) -> None:
         several = [Mistake("a", line, 1, "x", f"m{line}") for line in range(1, MOST - 1)]
         same = [Mistake("b", line, 1, "x", "m") for line in range(1, 1001)]
         lines = report([*several, *same]).splitlines()
@@ -537,8 +541,8 @@ class TestReport:
         assert lines[-1] == "... and 998 more"
 
 
-def test_no_document_makes_the_check_itself_fail() -> None:
-    """Parts of documents in places where they do not belong, with all rules at work."""
+def test_check_never_fails_itself() -> None:
+    """Parts of documents are moved to wrong places, and all rules run."""
     choose = random.Random(3)
     documents = [*CORPUS.values()]
     parts = [part for document in documents for part in _parts(document)]

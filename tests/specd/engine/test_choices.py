@@ -1,4 +1,4 @@
-"""What is wrong with a value of a `oneOf` or `anyOf`, by the branch that was meant."""
+"""Errors in a value of a `oneOf` or `anyOf` are explained for the intended branch."""
 
 from typing import Any
 
@@ -92,7 +92,7 @@ def checks() -> dict[str, Any]:
         ("two", 3, [("/body", "must fit exactly one of the allowed forms")]),
     ],
 )  # fmt: skip
-def test_branch_that_was_meant_is_explained(
+def test_intended_branch_is_explained(
     checks: dict[str, Any], form: str, value: Any, expected: list[tuple[str, str]]
 ) -> None:
     assert [(each.path, each.message) for each in checks[form](value, "/body")] == expected

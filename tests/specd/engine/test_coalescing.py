@@ -1,4 +1,4 @@
-"""Answers of one turn of the loop go out together, in their order, and none is lost."""
+"""Responses of one iteration of the event loop are written together, in order, without loss."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ from tests.specd.engine.wire import Wire, answer_to
 
 
 class Writes(Wire):
-    """A connection that keeps each write."""
+    """A connection that records each write."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class Writes(Wire):
 
 
 class Clock:
-    """Time as the test has it."""
+    """A clock that the test sets."""
 
     now = 100.0
 
@@ -55,7 +55,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @contextmanager
 def a_loop() -> Iterator[Callable[[], tuple[Writes, CoalescingTransport]]]:
-    """Connections of one loop, of which one has just been answered."""
+    """Return a function that opens connections of a loop that has just sent a response."""
     loop = asyncio.new_event_loop()
     coalescer = Coalescer(loop)
 
@@ -73,7 +73,7 @@ def a_loop() -> Iterator[Callable[[], tuple[Writes, CoalescingTransport]]]:
         loop.close()
 
 
-def test_answers_close_together_go_out_at_the_end_of_the_turn(clock: Clock) -> None:
+def test_responses_close_together_are_written_at_the_end_of_the_iteration(clock: Clock) -> None:
     with a_loop() as connect:
         (one, to_one), (two, to_two) = connect(), connect()
         to_one.write(b"a")
@@ -85,7 +85,7 @@ def test_answers_close_together_go_out_at_the_end_of_the_turn(clock: Clock) -> N
     assert to_one.get_write_buffer_size() == 1000
 
 
-def test_an_answer_that_took_long_waits_for_nobody_and_overtakes_nothing(clock: Clock) -> None:
+def test_slow_response_is_written_immediately_and_in_order(clock: Clock) -> None:
     with a_loop() as connect:
         wire, transport = connect()
         transport.write(b"a")
@@ -95,7 +95,7 @@ def test_an_answer_that_took_long_waits_for_nobody_and_overtakes_nothing(clock: 
     assert wire.writes == [b"a", b"b"]
 
 
-def test_nothing_waits_long(clock: Clock) -> None:
+def test_delay_is_limited(clock: Clock) -> None:
     with a_loop() as connect:
         wire, transport = connect()
         written = 0
@@ -107,7 +107,7 @@ def test_nothing_waits_long(clock: Clock) -> None:
         assert WAIT_S < written * CLOSE_S < 2 * WAIT_S
 
 
-def test_what_is_held_back_is_bounded(clock: Clock) -> None:
+def test_amount_of_delayed_bytes_is_limited(clock: Clock) -> None:
     with a_loop() as connect:
         wire, transport = connect()
         transport.write(b"a" * MAX_BYTES)
@@ -116,7 +116,7 @@ def test_what_is_held_back_is_bounded(clock: Clock) -> None:
         assert wire.writes == [b"a" * MAX_BYTES + b"b"]
 
 
-def test_bytes_that_change_later_are_held_as_they_were(clock: Clock) -> None:
+def test_delayed_bytes_are_copied(clock: Clock) -> None:
     with a_loop() as connect:
         wire, transport = connect()
         data = bytearray(b"a")
@@ -125,7 +125,7 @@ def test_bytes_that_change_later_are_held_as_they_were(clock: Clock) -> None:
     assert wire.writes == [b"a"]
 
 
-def test_a_connection_that_closes_gets_its_answer(clock: Clock) -> None:
+def test_closing_connection_gets_its_response(clock: Clock) -> None:
     with a_loop() as connect:
         wire, transport = connect()
         transport.write(b"a")
@@ -133,7 +133,7 @@ def test_a_connection_that_closes_gets_its_answer(clock: Clock) -> None:
         assert (wire.writes, wire.closed) == ([b"a"], True)
 
 
-def test_a_connection_that_is_lost_gets_nothing_more(clock: Clock) -> None:
+def test_lost_connection_gets_no_more_bytes(clock: Clock) -> None:
     with a_loop() as connect:
         (one, to_one), (two, to_two) = connect(), connect()
         to_one.write(b"a")
@@ -143,7 +143,7 @@ def test_a_connection_that_is_lost_gets_nothing_more(clock: Clock) -> None:
     assert (one.writes, two.writes) == ([], [])
 
 
-def test_a_refusal_comes_after_the_answers_before_it(clock: Clock) -> None:
+def test_rejection_follows_earlier_responses(clock: Clock) -> None:
     good = b"GET /shop/items?limit=3 HTTP/1.1\r\nHost: a\r\n\r\n"
     bad = b"GET /shop/items HTTP/1.1\r\n\r\n"
     written = answer_to(good, good, bad)
@@ -151,8 +151,8 @@ def test_a_refusal_comes_after_the_answers_before_it(clock: Clock) -> None:
     assert statuses == [b"200", b"200", b"422"]
 
 
-def test_a_large_answer_leaves_in_pieces() -> None:
-    """So that of one that is read slowly, what has been read is let go."""
+def test_large_response_is_written_in_pieces() -> None:
+    """The memory of pieces that a slow client has read can be released."""
     written: list[bytes] = []
 
     class Under(asyncio.Transport):

@@ -1,4 +1,4 @@
-"""Start-up fails loudly, naming operation and place."""
+"""Start-up fails with the operation and the reason."""
 
 import copy
 from collections.abc import Callable
@@ -40,24 +40,24 @@ def refused(paths: dict[str, Any], functions: dict[str, Callable[..., Any]], **o
 
 
 class TestHandlers:
-    def test_a_function_that_is_missing(self) -> None:
+    def test_missing_function_is_reported(self) -> None:
         said = refused({"/a": {"get": operation("read_a")}}, {"other": lambda: {}})
         assert "made" in said
         assert "read_a" in said
         assert "made_things.things" in said
 
-    def test_a_module_that_is_missing(self) -> None:
+    def test_missing_module_is_reported(self) -> None:
         said = refused({"/a": {"get": operation("read_a", tag="elsewhere")}}, {"read_a": ok})
         assert "made_things.elsewhere" in said
 
-    def test_a_handler_nobody_names(self) -> None:
+    def test_unused_handler_is_reported(self) -> None:
         said = refused(
             {"/a": {"get": operation("read_a")}},
             {"read_a": ok, "forgotten": lambda ctx: {}},
         )
         assert "made_things.things.forgotten is a handler" in said
 
-    def test_what_is_not_a_handler_may_stand_beside(self) -> None:
+    def test_other_functions_in_the_module_are_ignored(self) -> None:
         def borrowed(ctx: Context) -> None: ...
 
         def helper(value: int) -> None: ...
@@ -72,23 +72,23 @@ class TestHandlers:
         )
         assert build_app([service])
 
-    def test_a_parameter_the_handler_does_not_take(self) -> None:
+    def test_parameter_missing_in_the_handler_is_reported(self) -> None:
         said = refused({"/a": {"get": operation("read_a", parameters=[LIMIT])}}, {"read_a": ok})
         assert "read_a (GET /a)" in said
         assert "does not take the parameter limit" in said
 
-    def test_a_parameter_the_document_does_not_know(self) -> None:
+    def test_parameter_missing_in_the_document_is_reported(self) -> None:
         said = refused({"/a": {"get": operation("read_a")}}, {"read_a": lambda ctx, *, limit=1: {}})
         assert "takes limit, which the document does not know" in said
 
-    def test_an_optional_parameter_the_handler_needs(self) -> None:
+    def test_optional_parameter_required_by_the_handler_is_reported(self) -> None:
         said = refused(
             {"/a": {"get": operation("read_a", parameters=[LIMIT])}},
             {"read_a": lambda ctx, *, limit: {}},
         )
         assert "needs limit, which the document makes optional" in said
 
-    def test_a_default_in_the_document_makes_it_sure(self) -> None:
+    def test_parameter_with_a_default_is_always_passed(self) -> None:
         sure = {**LIMIT, "schema": {"type": "integer", "default": 3}}
         client = serve(
             {"/a": {"get": operation("read_a", parameters=[sure])}},
@@ -105,19 +105,19 @@ class TestHandlers:
             (lambda ctx, *limit: {}, "limit must be keyword-only"),
         ],
     )
-    def test_a_signature_of_the_wrong_kind(self, function: Callable[..., Any], words: str) -> None:
+    def test_invalid_signature_is_reported(self, function: Callable[..., Any], words: str) -> None:
         said = refused(
             {"/a": {"get": operation("read_a", parameters=[LIMIT])}}, {"read_a": function}
         )
         assert words in said
         assert "read_a (GET /a)" in said
 
-    def test_a_body_the_handler_does_not_take(self) -> None:
+    def test_body_missing_in_the_handler_is_reported(self) -> None:
         body = {"required": True, "content": {"application/json": {"schema": {}}}}
         said = refused({"/a": {"post": operation("make_a", requestBody=body)}}, {"make_a": ok})
         assert "does not take the parameter body" in said
 
-    def test_a_form_field_the_handler_does_not_take(self) -> None:
+    def test_form_field_missing_in_the_handler_is_reported(self) -> None:
         body = {
             "required": True,
             "content": {
@@ -131,22 +131,22 @@ class TestHandlers:
 
 
 class TestDocuments:
-    def test_the_first_of_two_tags_is_the_module(self) -> None:
+    def test_first_tag_is_the_module(self) -> None:
         made = {**operation("read_a"), "tags": ["things", "others"]}
         assert serve({"/a": {"get": made}}, {"read_a": ok}).get("/a").status == 200
 
-    def test_without_a_tag_it_is_operations(self) -> None:
+    def test_module_without_tags_is_operations(self) -> None:
         made = {**operation("read_a"), "tags": []}
         client = serve({"/a": {"get": made}}, {"read_a": ok}, tag="operations")
         assert client.get("/a").status == 200
 
-    def test_without_an_operation_id_method_and_path_make_one(self) -> None:
+    def test_missing_operation_id_is_derived_from_method_and_path(self) -> None:
         bare = operation("")
         del bare["operationId"]
         client = serve({"/a-b": {"get": bare}}, {"get_a_b": ok})
         assert client.get("/a-b").status == 200
 
-    def test_all_mistakes_are_named_at_once(self) -> None:
+    def test_all_errors_are_reported_together(self) -> None:
         paths = {f"/{name}": {"get": operation(f"read_{name}")} for name in "abc"}
         with pytest.raises(Mistakes) as error:
             serve(paths, {"read_b": ok, "dead": lambda ctx: {}})
@@ -157,24 +157,24 @@ class TestDocuments:
         assert "made_things.things.dead is a handler" in dead.message
         assert dead.file == str(Path(__file__).relative_to(Path.cwd()))
 
-    def test_an_operation_id_used_twice(self) -> None:
+    def test_duplicate_operation_id_is_reported(self) -> None:
         said = refused(
             {"/a": {"get": operation("read_a")}, "/b": {"get": operation("read_a")}}, {"read_a": ok}
         )
         assert 'paths./b.get.operationId: "read_a" is the operationId of GET /a too' in said
 
-    def test_a_path_parameter_that_is_not_declared(self) -> None:
+    def test_undeclared_path_parameter_is_reported(self) -> None:
         said = refused({"/a/{id}": {"get": operation("read_a")}}, {"read_a": ok})
         assert "paths./a/{id}.get: the path has {id}, but no parameter" in said
 
-    def test_a_path_parameter_that_is_not_in_the_path(self) -> None:
+    def test_path_parameter_missing_in_the_path_is_reported(self) -> None:
         said = refused(
             {"/a": {"get": operation("read_a", parameters=[ID])}},
             {"read_a": lambda ctx, *, id_: {}},
         )
         assert 'paths./a.get.parameters[0]: "id" is not in the path "/a"' in said
 
-    def test_two_templates_of_one_shape(self) -> None:
+    def test_equivalent_path_templates_are_reported(self) -> None:
         said = refused(
             {
                 "/a/{id}": {"get": operation("read_a", parameters=[ID])},
@@ -192,7 +192,7 @@ class TestDocuments:
             ("response", "responses.200.content.application/json.schema"),
         ],
     )
-    def test_a_bad_pattern(self, where: str, place: str) -> None:
+    def test_invalid_pattern_is_reported(self, where: str, place: str) -> None:
         bad = {"type": "string", "pattern": "("}
         media = {"content": {"application/json": {"schema": bad}}}
         facts: dict[str, Any] = {
@@ -206,12 +206,12 @@ class TestDocuments:
         )
         assert f'paths./a.get.{place}.pattern: "(" is no regular expression' in said
 
-    def test_a_pattern_of_another_language(self) -> None:
+    def test_pattern_of_another_language_is_reported(self) -> None:
         bad = {**LIMIT, "schema": {"type": "string", "pattern": r"\A\S[\p{Print}]*\z"}}
         said = refused({"/a": {"get": operation("read_a", parameters=[bad])}}, {"read_a": ok})
         assert "paths./a.get.parameters[0].schema.pattern: " in said
 
-    def test_a_reference_that_points_nowhere(self) -> None:
+    def test_broken_reference_is_reported(self) -> None:
         lost = {**LIMIT, "schema": {"$ref": "#/components/schemas/Lost"}}
         said = refused({"/a": {"get": operation("read_a", parameters=[lost])}}, {"read_a": ok})
         assert "paths./a.get.parameters[0].schema.$ref" in said
@@ -238,13 +238,13 @@ class TestDocuments:
             ),
         ],
     )
-    def test_an_invalid_document(self, change: Callable[[Any], Any], words: str) -> None:
+    def test_invalid_document_is_reported(self, change: Callable[[Any], Any], words: str) -> None:
         made = copy.deepcopy(SHOP)
         change(made)
         with pytest.raises(DocumentError, match=r"(?s)shop.*" + words):
             build_app([shop_service(document=made)])
 
-    def test_a_role_without_a_judge(self) -> None:
+    def test_role_without_a_check_is_reported(self) -> None:
         with pytest.raises(DocumentError, match=r"read_a \(GET /a\).*x-required-role"):
             serve(
                 {"/a": {"get": operation("read_a", **{"x-required-role": "owner"})}}, {"read_a": ok}
@@ -252,7 +252,7 @@ class TestDocuments:
 
 
 class TestServing:
-    def test_two_services_on_one_application_keep_apart(self) -> None:
+    def test_two_services_in_one_application_are_separate(self) -> None:
         def service(name: str) -> Any:
             return shop_service(
                 name=name,
@@ -266,11 +266,11 @@ class TestServing:
         assert client.get("/right/a").json == {"service": "right"}
         assert client.get("/right/b").json["code"] == "NotFound"
 
-    def test_a_document_may_spell_its_prefix_itself(self) -> None:
+    def test_document_can_contain_its_prefix(self) -> None:
         client = serve({"/t/a": {"get": operation("read_a")}}, {"read_a": ok})
         assert client.get("/a").status == 200
 
-    def test_shared_parts_are_followed(self) -> None:
+    def test_references_to_shared_parts_are_resolved(self) -> None:
         client = serve(
             {
                 "/a/{id}": {
@@ -301,13 +301,13 @@ class TestServing:
         assert client.post("/a/5", value={"x": 1}).json == {"id": 5, "x": 1}
         assert client.post("/a/5", value={}).json["details"][0]["path"] == "/body"
 
-    def test_the_shop_is_served_by_its_own_error_table(self) -> None:
+    def test_shop_uses_its_error_table(self) -> None:
         assert shop_service().respond is respond
 
 
 class TestNewerVersions:
     @pytest.mark.parametrize("version", ["3.1.0", "3.1.1", "3.2.0"])
-    def test_it_is_served(self, version: str) -> None:
+    def test_document_is_served(self, version: str) -> None:
         made = document(
             {
                 "/things/{id}.json": {

@@ -1,5 +1,6 @@
-"""Each state that a connection can be in ends by itself, whatever its client does: over real
-sockets, with deadlines of a fraction of a second.
+"""Every state of a connection has a deadline, regardless of the client.
+
+With real sockets and deadlines of a fraction of a second.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ READ_S = 0.6
 IDLE_S = 0.5
 LINGER_S = 0.4
 SLACK_S = 2.0
-"""For a busy machine; every deadline is many times shorter than what would be no deadline."""
+"""Tolerance for a busy machine. Missing deadlines would take many times longer."""
 DRIP_S = 0.02
 READ = request(b"GET /shop/items")
 WRITE = request(b"POST /shop/items", ADA, KEY, JSON, b"Content-Length: 5000")
@@ -38,8 +39,9 @@ CHUNKS = request(b"POST /shop/items", ADA, KEY, JSON, CHUNKED)
 
 @dataclass(frozen=True)
 class State:
-    """`first` brings the connection there; then `drip` comes again and again, which goes on in the
-    same state. `ends_s` is the deadline, `statuses` are those of all answers.
+    """A state of a connection. `first` creates it, and repeated `drip` does not leave it.
+
+    `ends_s` is the deadline, and `statuses` are those of all responses.
     """
 
     first: bytes
@@ -73,7 +75,7 @@ STATES = {
                 b"Content-Length: 9"),
         b"", BODY_S, (408,),
     ),
-    "a body that nobody reads": State(
+    "a body that is not read": State(
         request(b"POST /shop/gadgets", b"Content-Length: 100000"), b"a", LINGER_S, (404,)
     ),
     "the body of a page": State(
@@ -138,7 +140,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
 
 
 async def live_through(port: int, state: State) -> tuple[bytes, float]:
-    """Return what was answered, and when the connection ended."""
+    """Return the response bytes and the time at which the connection ended."""
     loop = asyncio.get_running_loop()
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     began = loop.time()
@@ -156,7 +158,7 @@ async def live_through(port: int, state: State) -> tuple[bytes, float]:
             while piece := await reader.read(65536):
                 written += piece
     except ConnectionResetError:
-        pass  # it ended while more was on its way there
+        pass  # it ended while more bytes were being sent
     finally:
         took = loop.time() - began
         dripping.cancel()
@@ -164,8 +166,8 @@ async def live_through(port: int, state: State) -> tuple[bytes, float]:
     return written, took
 
 
-def test_every_state_ends(run: Callable[..., Any], app: Any) -> None:
-    """All at once: none of them holds up another."""
+def test_every_state_ends_at_its_deadline(run: Callable[..., Any], app: Any) -> None:
+    """All states run together, and none delays another."""
 
     async def play() -> dict[str, tuple[bytes, float]]:
         async with Server(app) as server:
@@ -187,10 +189,8 @@ def test_every_state_ends(run: Callable[..., Any], app: Any) -> None:
 
 
 @pytest.mark.parametrize("is_read", [False, True], ids=["never read", "read in drips"])
-def test_an_answer_that_is_not_read_ends(
-    run: Callable[..., Any], app: Any, *, is_read: bool
-) -> None:
-    """It is much more than buffers hold."""
+def test_unread_response_ends(run: Callable[..., Any], app: Any, *, is_read: bool) -> None:
+    """It is much larger than the buffers."""
 
     async def play() -> float:
         loop = asyncio.get_running_loop()

@@ -1,6 +1,8 @@
-"""A connection as a state machine: messages of every kind, cut anywhere, with turns of the event
-loop and a client that does not read in between. What comes back is read by another parser (h11):
-as many answers as requests, in their order, each as if its request had come alone in one packet.
+"""A connection as a state machine.
+
+Messages of every kind are split anywhere, with iterations of the event loop and a client that does
+not read in between. The responses are parsed by h11: there must be as many responses as requests,
+in order, each as if its request had arrived alone in one packet.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from tests.specd.engine.wire import (
 )
 
 EXAMPLES = int(os.environ.get("SPECD_TEST_CONVERSATIONS", "200"))
-"""How many conversations are made up; 10,000 take some five minutes."""
+"""The number of generated conversations. 10,000 need about five minutes."""
 EXPECT = b"Expect: 100-continue"
 CLOSE = b"Connection: close"
 WRITE = (ADA, KEY, JSON)
@@ -45,9 +47,11 @@ WRITE = (ADA, KEY, JSON)
 
 @dataclass(frozen=True)
 class Kind:
-    """What a client sends, and how it may be answered. `ends`: nothing after it is answered. `cut`:
-    the status where its body is broken and comes after its head has been answered. `is_http`: h11
-    reads a request there, although some of these are not read here.
+    """A kind of message and its possible responses.
+
+    After a message with `ends`, no message is answered. `cut` is the status if its body is broken
+    and arrives after the response to its head. `is_http` is true if h11 reads a request, although
+    some of these are rejected here.
     """
 
     raw: bytes
@@ -126,8 +130,8 @@ LAST = {
     "old that expects": Kind(
         old(request(b"POST /shop/notes", FORM, EXPECT, body=b"text=a")), 200, ends=True
     ),
-    "body that nobody reads": Kind(request(b"POST /shop/gadgets", body=STOLEN), 404, ends=True),
-    "chunks that nobody reads": Kind(
+    "body that is not read": Kind(request(b"POST /shop/gadgets", body=STOLEN), 404, ends=True),
+    "chunks that are not read": Kind(
         request(b"POST /shop/gadgets", CHUNKED, body=in_chunks(STOLEN, 50, b"")), 404, ends=True
     ),
     "HEAD with a body": Kind(request(b"HEAD /shop/items", body=STOLEN), 200, ends=True),
@@ -151,12 +155,12 @@ LAST = {
     "bad chunk size later": broken_body(b"POST /shop/items", b"1\r\n{\r\nzz\r\n"),
     "bad end of a chunk": broken_body(b"POST /shop/items", b"1\r\n{}\r\n"),
     "large chunk size": broken_body(b"POST /shop/items", b"f" * 20 + b"\r\n"),
-    "bad chunk that nobody reads": broken_body(b"POST /shop/gadgets", b"zz\r\n", cut=404),
+    "bad chunk that is not read": broken_body(b"POST /shop/gadgets", b"zz\r\n", cut=404),
     "bad chunk of a page": broken_body(b"POST /elsewhere", b"1\r\na\r\nzz\r\n", 400, cut=404),
 }
 KINDS = {**OPEN, **LAST}
 Answer = tuple[int, tuple[tuple[bytes, bytes], ...], bytes]
-"""Status, headers and body, but for ids."""
+"""Status, headers and body, without ids."""
 
 
 def read_requests(raw: bytes) -> list[tuple[bytes, bytes, bytes]]:
@@ -185,8 +189,8 @@ def read_requests(raw: bytes) -> list[tuple[bytes, bytes, bytes]]:
 
 
 def read_answers(raw: bytes, methods: list[bytes]) -> tuple[list[Answer], list[int]]:
-    """Return the answers that h11 reads in `raw`, where these were the methods of the requests, and
-    before which of them the server wrote 100 (Continue). Raises `h11.RemoteProtocolError`.
+    """Return the responses that h11 reads in `raw` to requests with these methods, and the indices
+    of those after a 100 (Continue). Raises `h11.RemoteProtocolError`.
     """
     client = h11.Connection(h11.CLIENT)
     client.receive_data(NAMED.sub(b"0" * 24, raw))
@@ -206,13 +210,13 @@ def read_answers(raw: bytes, methods: list[bytes]) -> tuple[list[Answer], list[i
                 case h11.Data():
                     body += event.data
                 case _:
-                    assert not client.trailing_data[0], "half an answer"
+                    assert not client.trailing_data[0], "incomplete response"
                     return answers, continued
         answers.append((head.status_code, tuple(head.headers), body))
         if client.our_state is h11.MUST_CLOSE:
             break
         client.start_next_cycle()
-    assert not client.trailing_data[0], "more answers than requests"
+    assert not client.trailing_data[0], "more responses than requests"
     return answers, continued
 
 
@@ -236,7 +240,7 @@ def shop_app() -> Any:
 
 @cache
 def alone(name: str) -> Answer:
-    """The answer to a message that comes alone and in one packet."""
+    """Return the response to a message that arrives alone and in one packet."""
 
     async def ask() -> tuple[bytes, bool]:
         connection = Connection(shop_app())
@@ -252,7 +256,7 @@ def alone(name: str) -> Answer:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_message_alone(name: str) -> None:
+def test_message_alone(name: str) -> None:
     kind = KINDS[name]
     assert alone(name)
     if kind.is_http:
@@ -263,7 +267,7 @@ def test_a_message_alone(name: str) -> None:
 
 
 class Talk(RuleBasedStateMachine):
-    """One connection; what was sent and has not arrived is in `under_way`."""
+    """A connection. `under_way` contains the bytes that were sent and have not arrived."""
 
     seen: ClassVar = {"conversations": 0, "messages": 0, "packets": 0, "answers": 0}
 
@@ -302,7 +306,7 @@ class Talk(RuleBasedStateMachine):
     @precondition(_is_open)
     @rule(name=st.sampled_from(sorted(LAST)))
     def send_last(self, name: str) -> None:
-        """Whatever is sent behind it is answered no more."""
+        """Send a message after which nothing is answered."""
         self.send(name)
 
     @rule(size=st.integers(1, 400))

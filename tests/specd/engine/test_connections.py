@@ -1,5 +1,5 @@
-"""Whatever a connection brings and however the network cuts it, the requests in it are those that
-another parser (h11) reads there, and each is answered as if it had come alone.
+"""Requests on a connection are parsed like by h11, regardless of the packets, and each is answered
+as if it had arrived alone.
 """
 
 from __future__ import annotations
@@ -63,15 +63,17 @@ def requests(draw: st.DrawFn) -> Sent:
 
 @st.composite
 def conversations(draw: st.DrawFn) -> tuple[list[Sent], list[int]]:
-    """Up to five requests, and where the network cuts their bytes."""
+    """Return up to five requests, and the positions at which the network splits them."""
     sent = draw(st.lists(requests(), min_size=1, max_size=5))
     size = sum(len(each.raw) for each in sent)
     return sent, sorted(draw(st.lists(st.integers(1, size), max_size=8)))
 
 
 def read_by_h11(raw: bytes) -> int:
-    """Return how many requests h11 reads in `raw`, up to the one that ends the connection. It takes
-    no empty lines before a request.
+    """Return the number of requests that h11 reads in `raw`, up to the one that ends the
+    connection.
+
+    h11 does not accept empty lines before a request.
     """
     parser = h11.Connection(h11.SERVER, max_incomplete_event_size=100_000)
     parser.receive_data(raw)
@@ -90,7 +92,7 @@ def read_by_h11(raw: bytes) -> int:
 
 
 async def answers(app: Any, *chunks: bytes) -> tuple[bytes, bool]:
-    """Return what the server wrote, and whether it closed the connection."""
+    """Return the bytes that the server wrote, and whether it closed the connection."""
     connection = Connection(app)
     for chunk in chunks:
         if connection.wire.closed:
@@ -124,7 +126,7 @@ def app() -> Any:
         [50, 100, 160],
     )
 )
-def test_a_request_ends_where_it_says(
+def test_requests_end_where_h11_ends_them(
     runner: asyncio.Runner, app: Any, conversation: tuple[list[Sent], list[int]]
 ) -> None:
     sent, cuts = conversation
@@ -150,7 +152,7 @@ def test_a_request_ends_where_it_says(
     "line", [b"CONNECT a:80", b"CONNECT /shop/items", b"CONNECT http://a/shop"]
 )
 @pytest.mark.parametrize("apart", [False, True])
-def test_connect_is_refused_and_the_connection_ends(
+def test_connect_is_rejected_and_the_connection_ends(
     runner: asyncio.Runner, app: Any, line: bytes, *, apart: bool
 ) -> None:
     raw = request(line, FORM, body=STOLEN)
@@ -164,10 +166,12 @@ def test_connect_is_refused_and_the_connection_ends(
 
 @pytest.mark.parametrize("offer", [OFFERS[0], OFFERS[1]])
 @pytest.mark.parametrize("version", [b"HTTP/1.1", b"RTSP/1.1"])
-def test_requests_that_wait_are_few_whatever_one_packet_brings(
+def test_number_of_queued_requests_is_limited(
     runner: asyncio.Runner, app: Any, version: bytes, offer: tuple[bytes, ...]
 ) -> None:
-    """Those that are not parsed yet cost their bytes alone. The parser takes RTSP for HTTP."""
+    """Requests that are not parsed yet only use the memory of their bytes. The parser accepts RTSP
+    as HTTP.
+    """
     one, count = request(b"GET /livez", *offer).replace(b"HTTP/1.1", version), 4_000
 
     async def run() -> None:
@@ -185,10 +189,10 @@ def test_requests_that_wait_are_few_whatever_one_packet_brings(
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_empty_lines_keep_no_connection(
+def test_empty_lines_do_not_keep_a_connection_open(
     runner: asyncio.Runner, app: Any, monkeypatch: pytest.MonkeyPatch, *, is_first: bool
 ) -> None:
-    """Neither before the first request nor between two, however often they come."""
+    """Neither before the first request nor between two requests."""
     monkeypatch.setattr(protocol, "HEAD_TIMEOUT_S", 0.3)
 
     async def run() -> None:
@@ -208,10 +212,8 @@ def test_empty_lines_keep_no_connection(
     runner.run(run())
 
 
-def test_a_head_that_began_while_another_request_waited_is_no_idle_connection(
-    runner: asyncio.Runner, app: Any
-) -> None:
-    """Its request may take longer than idle connections live."""
+def test_head_received_during_another_request_is_not_idle(runner: asyncio.Runner, app: Any) -> None:
+    """Its request may take longer than the deadline of idle connections."""
     first, second = (
         request(b"POST /shop/notes/wait?seconds=" + each) for each in (b"0.05", b"1.5")
     )
@@ -228,9 +230,7 @@ def test_a_head_that_began_while_another_request_waited_is_no_idle_connection(
     runner.run(run())
 
 
-def test_a_client_that_goes_ends_the_request_that_others_wait_for(
-    runner: asyncio.Runner, app: Any
-) -> None:
+def test_disconnect_ends_the_request_that_others_wait_for(runner: asyncio.Runner, app: Any) -> None:
     async def run() -> None:
         connection = Connection(app)
         connection.feed(request(b"POST /shop/notes", FORM, b"Content-Length: 5"))
@@ -244,10 +244,10 @@ def test_a_client_that_goes_ends_the_request_that_others_wait_for(
     runner.run(run())
 
 
-def test_a_head_is_not_late_while_nobody_reads_it(
+def test_head_is_not_late_while_the_server_does_not_read(
     runner: asyncio.Runner, app: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server reads no further while requests wait for one another."""
+    """The server stops reading while requests are queued."""
     monkeypatch.setattr(protocol, "HEAD_TIMEOUT_S", 0.05)
     wait, read = request(b"POST /shop/notes/wait?seconds=0.2"), request(b"GET /shop/items")
 
@@ -263,7 +263,7 @@ def test_a_head_is_not_late_while_nobody_reads_it(
     runner.run(run())
 
 
-def test_a_late_head_is_refused_after_the_answers_that_are_due(
+def test_late_head_is_rejected_after_earlier_responses(
     runner: asyncio.Runner, app: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "HEAD_TIMEOUT_S", 0.05)
@@ -279,10 +279,10 @@ def test_a_late_head_is_refused_after_the_answers_that_are_due(
     runner.run(run())
 
 
-def test_what_strangers_send_fills_no_log(
+def test_invalid_requests_do_not_fill_the_log(
     runner: asyncio.Runner, app: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """uvicorn writes a line or more for each of these."""
+    """uvicorn writes at least a line for each of these."""
     with caplog.at_level("DEBUG"):
         for raw in (
             b"hello\r\n\r\n",

@@ -1,4 +1,4 @@
-"""The engine holds connexion in one place, and notices when connexion changes there."""
+"""Private parts of connexion are used in one module, which detects changes in connexion."""
 
 import ast
 import importlib
@@ -19,12 +19,12 @@ def is_private(name: str) -> bool:
 
 
 def other_modules() -> list[Path]:
-    """The modules of the engine that speak of connexion, without the one for its private side."""
+    """Return the modules of the engine that use connexion, except the one for its private parts."""
     found = [path for path in sorted(SOURCE.rglob("*.py")) if "connexion" in path.read_text()]
     return [path for path in found if path != MODULE]
 
 
-def test_the_list_has_each_private_method_that_the_module_uses() -> None:
+def test_list_has_each_private_method_that_the_module_uses() -> None:
     tree = ast.parse(MODULE.read_text())
     used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     used |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
@@ -34,14 +34,14 @@ def test_the_list_has_each_private_method_that_the_module_uses() -> None:
 
 @pytest.mark.parametrize("path", other_modules(), ids=lambda path: path.stem)
 class TestElsewhere:
-    def test_no_private_attribute_of_another_object_is_touched(self, path: Path) -> None:
+    def test_no_private_attribute_of_another_object_is_used(self, path: Path) -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Attribute) and is_private(node.attr):
                 of = ast.unparse(node.value)
                 own = ("self", "cls", "super()")
                 assert of in own, f"{path.name}:{node.lineno} uses {node.attr}"
 
-    def test_no_class_overrides_or_inherits_one_unseen(self, path: Path) -> None:
+    def test_classes_override_and_inherit_no_unlisted_private_method(self, path: Path) -> None:
         name = ".".join((server.__name__, *path.relative_to(SOURCE).with_suffix("").parts))
         module = importlib.import_module(name.removesuffix(".__init__"))
         for kind in vars(module).values():

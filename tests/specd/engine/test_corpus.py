@@ -1,4 +1,4 @@
-"""Every document of the corpus is served without a handler, and keeps what it says."""
+"""Mocks serve every document of the corpus as documented."""
 
 from collections import Counter
 from typing import Any
@@ -16,9 +16,9 @@ from tests.specd.engine.corpus import CORPUS, large
 from tests.support.marks import in_all
 
 REQUESTS = 3
-"""For each operation."""
+"""Requests for each operation."""
 UNREADABLE = frozenset(("schema-3.1.1-tuple", "schema-3.2.0-tuple"))
-"""Documents that schemathesis cannot read: it takes `items` for a list."""
+"""Documents that schemathesis cannot read, because `items` is a list."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,16 +28,16 @@ def _portal() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(CORPUS.keys() - UNREADABLE - {"large-100"}))
-def test_each_operation_answers_as_documented(name: str) -> None:
+def test_each_operation_responds_as_documented(name: str) -> None:
     statuses = requested(CORPUS[name])
     assert statuses.total() >= min(1, len(CORPUS[name].get("paths", {})))
     assert not {status for status in statuses if status >= 500}
 
 
 def requested(made: dict[str, Any]) -> Counter[int]:
-    """Return how often a mock of a document answered generated requests with which status."""
+    """Return the number of responses by status for generated requests to a mock of a document."""
     app = build_mock([Document("corpus", made)])
-    # The engine takes no NUL, and a mock takes any credentials.
+    # The engine rejects NUL, and a mock accepts any credentials.
     config = SchemathesisConfig.from_dict({"generation": {"allow-x00": False}})
     schema = schemathesis.openapi.from_dict(made, config=config)
     statuses: Counter[int] = Counter()
@@ -65,8 +65,8 @@ def send_to(operation: Any, app: Any, statuses: Counter[int]) -> None:
 
 
 @pytest.mark.parametrize("operations", [300, in_all(1500)])
-def test_a_document_of_many_operations_is_served(operations: int) -> None:
-    """Of 1,500, it takes 160 MB."""
+def test_document_of_many_operations_is_served(operations: int) -> None:
+    """A document of 1,500 operations needs 160 MB."""
     client = Client(build_mock([Document("corpus", large(operations))]))
     for number in (0, operations // 2, operations - 1):
         assert client.get(f"/things{number}/3").json["id"] >= 0

@@ -1,7 +1,8 @@
-"""CORS, step by step: what a browser concludes from our answers (Fetch standard, 3.3, 4.8, 4.9).
+"""CORS, step by step: the conclusions of a browser from our responses (Fetch standard, 3.3, 4.8,
+4.9).
 
-`Page` is the part of a browser that the standard describes. It sends a preflight request where one
-is due, and gives the page the answer or a network error.
+`Page` implements the part of a browser that the standard describes. It sends a preflight request if
+required, and returns the response or a network error to the page.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ MIXED = Origins("https://pay.example", [APP], Cors(["*"]))
 
 
 class NetworkError(Exception):
-    """The page learns nothing."""
+    """The page gets no information."""
 
 
 def values(answer: Answer, name: str) -> list[str]:
@@ -163,7 +164,7 @@ class TestOrigin:
     """3.3.3: `Access-Control-Allow-Origin` names the origin, or is `*`."""
 
     @pytest.mark.parametrize(("method", "path", "headers", "status"), ERRORS)
-    def test_answers_and_errors_name_an_allowed_origin(
+    def test_responses_and_errors_name_an_allowed_origin(
         self,
         named: Client,
         method: str,
@@ -176,7 +177,7 @@ class TestOrigin:
         assert "request-id" in Page(named).readable(answer)
 
     @pytest.mark.parametrize(("method", "path", "headers", "status"), ERRORS)
-    def test_no_answer_names_another_origin(
+    def test_no_response_names_another_origin(
         self,
         named: Client,
         method: str,
@@ -190,14 +191,14 @@ class TestOrigin:
         with network_error("origin"):
             Page(named, "https://pay.example").check(answer)
 
-    def test_error_of_a_handler_names_it(self) -> None:
+    def test_error_of_a_handler_names_the_origin(self) -> None:
         def fail(ctx: Context) -> None:
             raise RuntimeError
 
         client = serve({"/a": {"get": operation("fail")}}, {"fail": fail}, origins=NAMED)
         assert Page(client).fetch("GET", "/a").status == 500
 
-    def test_stream_names_it(self) -> None:
+    def test_stream_names_the_origin(self) -> None:
         def read(ctx: Context) -> Any:
             return iter(["a", "b"])
 
@@ -217,15 +218,15 @@ class TestOrigin:
         "origin",
         ["null", "http://app.example", "https://app.example:444", "https://app.example.evil"],
     )
-    def test_other_origins_are_told_apart(self, named: Client, origin: str) -> None:
+    def test_different_origins_are_distinguished(self, named: Client, origin: str) -> None:
         with network_error("origin"):
             Page(named, origin).fetch("GET", "/items")
 
-    def test_all_origins(self, anyone: Client) -> None:
+    def test_all_origins_can_be_allowed(self, anyone: Client) -> None:
         for origin in (APP, OTHER, "null"):
             assert Page(anyone, origin).fetch("GET", "/nothing").status == 404
 
-    def test_handler_that_shares_its_answer_itself_is_left_alone(self) -> None:
+    def test_cors_headers_of_a_handler_are_kept(self) -> None:
         def read(ctx: Context) -> Any:
             return {}, 200, {"Access-Control-Allow-Origin": "*"}
 
@@ -235,7 +236,7 @@ class TestOrigin:
 
 
 class TestRefusedBeforeRouting:
-    """Answers that no application has seen, because the connection is about to end."""
+    """Responses that the protocol sends without an application, because the connection ends."""
 
     @pytest.mark.parametrize(
         ("head", "status"),
@@ -255,9 +256,9 @@ class TestRefusedBeforeRouting:
 
 
 class TestOverOurServer:
-    """Requests that have arrived whole are answered in the parser's callback, without ASGI."""
+    """Requests received in one packet are answered in the callback of the parser, without ASGI."""
 
-    def test_answers_and_preflights_have_the_same_headers(self) -> None:
+    def test_responses_and_preflights_have_the_same_headers(self) -> None:
         async def talk(*, as_ever: bool) -> bytes:
             connection = Connection(build_app([shop_service(origins=NAMED)]), as_ever=as_ever)
             origin = f"Origin: {APP}".encode()
@@ -275,7 +276,7 @@ class TestOverOurServer:
 
 
 class TestPreflight:
-    """4.8: asked before a request that a form could not send."""
+    """4.8: sent before a request that a form could not send."""
 
     def test_names_the_methods_of_the_path(self, named: Client) -> None:
         page = Page(named)
@@ -286,16 +287,16 @@ class TestPreflight:
         assert answer.header("Allow") == "GET, HEAD, OPTIONS, POST"
 
     @pytest.mark.parametrize("path", ["/items", "/nothing", "/items/%ff", f"/items/{'x' * 9000}"])
-    def test_lets_pages_read_the_errors_of_wrong_methods_and_paths(
+    def test_pages_can_read_errors_of_wrong_methods_and_paths(
         self, named: Client, path: str
     ) -> None:
         assert Page(named).fetch("PUT", path, [ADA]).status in (404, 405, 414, 422)
 
-    def test_names_the_headers_that_are_asked_for(self, named: Client) -> None:
+    def test_names_the_requested_headers(self, named: Client) -> None:
         Page(named).preflight("GET", "/items", ["authorization", "x-anything"])
 
     @pytest.mark.parametrize("names", ["", "a\tb", "a b", "a:b", ",", "a,,b"])
-    def test_with_wrong_names_allows_none(self, named: Client, names: str) -> None:
+    def test_wrong_names_allow_nothing(self, named: Client, names: str) -> None:
         asked = [
             ("Origin", APP),
             ("Access-Control-Request-Method", "GET"),
@@ -305,12 +306,12 @@ class TestPreflight:
         assert answer.status == 204
         assert answer.header("Access-Control-Allow-Headers") is None
 
-    def test_with_a_wrong_method_allows_none(self, named: Client) -> None:
+    def test_wrong_method_allows_nothing(self, named: Client) -> None:
         asked = [("Origin", APP), ("Access-Control-Request-Method", "a b")]
         answer = named.send("OPTIONS", "/nothing", headers=asked)
         assert answer.header("Access-Control-Allow-Methods") == ""
 
-    def test_of_another_origin_allows_nothing(self, named: Client) -> None:
+    def test_other_origin_is_allowed_nothing(self, named: Client) -> None:
         page = Page(named, OTHER)
         with network_error("origin"):
             page.preflight("POST", "/items")
@@ -318,7 +319,7 @@ class TestPreflight:
         assert not {name for name in names if name.startswith("access-control-")}
 
     def test_reaches_no_operation(self) -> None:
-        """Also if the document has an operation for OPTIONS: no credentials, no handler, no row."""
+        """Even if the document has an operation for OPTIONS: no credentials, no handler, no row."""
         called = []
 
         def choose(ctx: Context) -> dict[str, Any]:
@@ -348,13 +349,13 @@ class TestPreflight:
             Page(client, OTHER).preflight("GET", "/a")
         assert called == []
 
-    def test_lasts_as_long_as_the_service_says(self) -> None:
+    def test_has_the_configured_lifetime(self) -> None:
         for cors, seconds in ((Cors([APP]), "7200"), (Cors([APP], max_age_s=60), "60")):
             page = Page(shop(origins=Origins(cors=cors)))
             page.preflight("GET", "/items")
             assert page.preflights[0].header("Access-Control-Max-Age") == seconds
 
-    def test_is_left_to_the_document_without_origins(self, shop: Client) -> None:
+    def test_is_documented_by_the_service_without_origins(self, shop: Client) -> None:
         asked = [("Origin", APP), ("Access-Control-Request-Method", "GET")]
         assert shop.send("OPTIONS", "/nothing", headers=asked).status == 404
         answer = shop.send("OPTIONS", "/items", headers=asked)
@@ -365,12 +366,12 @@ class TestPreflight:
 class TestCredentials:
     """3.3.5: `*` never goes with credentials."""
 
-    def test_are_allowed_to_named_origins(self, named: Client, mixed: Client) -> None:
+    def test_are_allowed_for_named_origins(self, named: Client, mixed: Client) -> None:
         for client in (named, mixed):
             page = Page(client, includes_credentials=True)
             assert page.fetch("GET", "/items", [("X-Own", "1")]).status == 200
 
-    def test_are_not_allowed_to_others(self, anyone: Client, mixed: Client) -> None:
+    def test_are_not_allowed_for_others(self, anyone: Client, mixed: Client) -> None:
         for client in (anyone, mixed):
             assert Page(client, OTHER).fetch("GET", "/items").status == 200
             with network_error("origin"):
@@ -382,8 +383,8 @@ class TestCredentials:
         with network_error("credentials"):
             Page(client, includes_credentials=True).fetch("GET", "/items")
 
-    def test_written_by_the_page_itself_go_with_any_origin(self, anyone: Client) -> None:
-        """`*` does not stand for Authorization in a preflight answer, so it is named."""
+    def test_authorization_set_by_the_page_is_allowed_for_any_origin(self, anyone: Client) -> None:
+        """In a response to a preflight, `*` does not include Authorization, so it is named."""
         item = {"name": "Bolt", "price": 1}
         answer = Page(anyone, OTHER).fetch("POST", "/items", [ADA, KEY], value=item)
         assert answer.status not in (401, 403)
@@ -398,10 +399,10 @@ class TestCredentials:
             ({b"cookie": b"session=1"}, True),
         ],
     )
-    def test_added_by_the_browser_change_nothing(
+    def test_cookies_added_by_the_browser_change_nothing(
         self, header: dict[bytes, bytes], is_refused: bool
     ) -> None:
-        """A form needs no preflight and brings the cookies of the site that it is sent to."""
+        """A form needs no preflight and sends the cookies of the target site."""
         sent = {b"origin": OTHER.encode(), b"sec-fetch-site": b"cross-site", **header}
         disallowed = Origins(cors=Cors([OTHER], credentials=False))
         for origins in (ANYONE, MIXED, disallowed):
@@ -422,7 +423,7 @@ class TestExposedHeaders:
             answer = page.fetch("PUT", "/items", [ADA])
             assert {"allow", "request-id", "content-type"} <= page.readable(answer)
 
-    def test_cookies_are_never_among_them(self) -> None:
+    def test_cookies_are_never_exposed(self) -> None:
         def read(ctx: Context) -> Any:
             return {}, 200, {"Set-Cookie": "a=b"}
 
@@ -438,24 +439,24 @@ class TestExposedHeaders:
 
 
 class TestCaches:
-    """3.3.7: an answer that names an origin varies by it, also for a request without one."""
+    """3.3.7: a response that names an origin varies by it, even for a request without an origin."""
 
     @pytest.mark.parametrize("path", ["/items", "/nothing"])
     @pytest.mark.parametrize("headers", [[], [("Origin", APP)], [("Origin", OTHER)]])
-    def test_answers_vary_by_origin(
+    def test_responses_vary_by_origin(
         self, named: Client, mixed: Client, path: str, headers: list[tuple[str, str]]
     ) -> None:
         for client in (named, mixed):
             assert values(client.get(path, headers=headers), "Vary") == ["Origin"]
 
-    def test_answers_to_all_do_not_vary(self, anyone: Client, shop: Client) -> None:
+    def test_responses_for_all_origins_do_not_vary(self, anyone: Client, shop: Client) -> None:
         for client in (anyone, shop):
             for headers in ([], [("Origin", APP)]):
                 assert client.get("/items", headers=headers).header("Vary") is None
 
 
 class TestDocuments:
-    """Published documents are readable for all, and with credentials for allowed origins."""
+    """All origins can read published documents, and allowed origins with credentials."""
 
     @pytest.mark.parametrize("path", ["/openapi.json", "/openapi.yaml"])
     def test_every_page_can_read_them(
@@ -479,12 +480,12 @@ def test_nothing_is_shared_without_origins(shop: Client) -> None:
 @pytest.mark.parametrize(
     "origins", ["https://app.example", ["app.example"], ["https://a.example/"]]
 )
-def test_origins_that_are_none_are_refused(origins: Any) -> None:
+def test_invalid_origins_are_rejected(origins: Any) -> None:
     with pytest.raises(ValueError, match="origin"):
         Cors(origins)
 
 
-def test_each_service_has_its_own_pages() -> None:
+def test_each_service_has_its_own_origins() -> None:
     def read(ctx: Context) -> dict[str, Any]:
         return {}
 

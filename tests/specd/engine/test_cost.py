@@ -1,9 +1,9 @@
 """No input costs more than 250 ms of processor time per MiB, or more than 32 MiB of memory.
 
-Each nasty input runs in a process of its own, forked from one that has warmed up: what it adds to
-that process's peak is its memory. Others use the machine too, so a time that is too long is
-measured again, up to nine times. Inputs count as 128 KiB at least, so that what a request costs
-anyway is not taken for its size.
+Each input runs in a separate process, forked from one that has warmed up. Its memory is the
+increase of that process's peak. Other programs use the machine too, so a long time is measured
+again, up to nine times. Inputs count as at least 128 KiB, so that the fixed cost of a request is
+not attributed to its size.
 """
 
 import asyncio
@@ -148,7 +148,7 @@ def assert_bounded(work: Callable[[], Any], size: int) -> None:
     allowed = SECONDS_PER_MIB * max(size, 128 * KIB) / MIB
     seconds, growth, _ = cost_of(work)
     for _ in range(TRIES):
-        if seconds >= allowed:  # others use this machine too
+        if seconds >= allowed:  # other programs use this machine too
             seconds = min(seconds, cost_of(work, tries=TRIES).seconds)
     assert seconds < allowed, f"{seconds * 1000:.0f} ms for {size} bytes"
     assert growth < MAX_GROWTH, f"{growth / MIB:.0f} MiB for {size} bytes"
@@ -156,7 +156,7 @@ def assert_bounded(work: Callable[[], Any], size: int) -> None:
 
 @pytest.fixture(scope="module")
 def client() -> Client:
-    """The shop with a limit that lets all of these in, warmed up."""
+    """The shop with a limit that permits all of these inputs, warmed up."""
     made = shop(body_limit=2 * MIB, validate_responses=False)
     made.post("/items", headers=[ADA, KEY], value={"name": "", "price": "x", "children": [{}]})
     made.post("/notes", form=[("text", ""), ("to", "[")])
@@ -176,7 +176,7 @@ def table(inputs: dict[str, Callable[[int], bytes]]) -> Any:
 
 
 def send(client: Client, target: str, raw: bytes, content_type: str) -> Callable[[], Any]:
-    """One whole request; whatever it is, it is answered and it is no bug."""
+    """Send a complete request, which must be answered without an internal error."""
     headers = [ADA, KEY] if target == "/items" else []
 
     def work() -> None:
@@ -208,7 +208,7 @@ def test_multipart(client: Client, make: Callable[[int], bytes], size: int) -> N
 
 
 def test_headers_and_targets(client: Client) -> None:
-    """What uvicorn lets in is at most 32 KiB; ten times as much is bounded all the same."""
+    """uvicorn accepts at most 32 KiB. Ten times as much is still cheap."""
     size = 320 * KIB
     many = [(b"x%d" % index, b"v") for index in range(size // 8)]
     same = [(b"accept", b"v")] * (size // 8)
@@ -242,7 +242,9 @@ def test_headers_and_targets(client: Client) -> None:
     ],
 )
 def test_patterns(pattern: str, text: str) -> None:
-    """A pattern is matched in linear time; one with look-around within its engine's bounds."""
+    """A pattern is matched in linear time, and one with look-around within the limits of its
+    engine.
+    """
     from specd._engine.document.schemas import Schemas
 
     validate = Schemas({}, drop="readOnly").compile({"type": "string", "pattern": pattern}, "here")
@@ -251,14 +253,14 @@ def test_patterns(pattern: str, text: str) -> None:
 
 
 def spend(seconds: float) -> None:
-    """Take so much processor time, however fast the machine and its Python are."""
+    """Use the given processor time, regardless of the speed of the machine and of Python."""
     end = time.process_time() + seconds
     while time.process_time() < end:
         pass
 
 
-def test_the_measure_itself_sees_what_is_spent() -> None:
-    """A check of the check: a costly input does not go unnoticed."""
+def test_costly_input_is_detected() -> None:
+    """Verifies the measurement itself."""
     with pytest.raises(AssertionError, match="ms for"):
         assert_bounded(lambda: spend(SECONDS_PER_MIB / 2), 64 * KIB)
     with pytest.raises(AssertionError, match="MiB for"):

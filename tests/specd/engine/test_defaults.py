@@ -1,4 +1,4 @@
-"""A default is one request's own, wherever the document has it."""
+"""Each request has its own copy of a default, regardless of its place in the document."""
 
 from typing import Any
 

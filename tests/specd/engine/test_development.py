@@ -1,4 +1,4 @@
-"""What `--reload` adds to the errors of the version that serves."""
+"""The additions of `--reload` to errors of the running version."""
 
 import json
 from typing import Any
@@ -23,7 +23,7 @@ SAID = {"path": "", "message": "An older version answers: a.py:1: no"}
         (None, None),
     ],
 )
-def test_an_error_names_the_mistake_while_there_is_one(body: Any, expected: Any) -> None:
+def test_error_names_the_current_mistake(body: Any, expected: Any) -> None:
     mistakes = [""]
     explain, response = explaining(lambda: mistakes[-1]), Response(404, encode(body))
     explain(KeyError(), response)
@@ -33,13 +33,13 @@ def test_an_error_names_the_mistake_while_there_is_one(body: Any, expected: Any)
     assert json.loads(response.body) == expected
 
 
-def test_an_empty_answer_stays_empty() -> None:
+def test_empty_response_stays_empty() -> None:
     response = Response(404, b"")
     explaining(lambda: "a.py:1: no")(KeyError(), response)
     assert response.body == b""
 
 
-def test_answer_outside_the_document_is_explained() -> None:
+def test_undocumented_response_is_explained() -> None:
     def read(ctx: Context) -> Any:
         return {}, 418
 

@@ -1,4 +1,4 @@
-"""Schemas of earlier dialects of JSON Schema in a document of a later one."""
+"""Schemas of earlier dialects of JSON Schema in a document of a later dialect."""
 
 from typing import Any
 
@@ -45,12 +45,12 @@ SCHEMAS: list[tuple[dict[str, Any], list[Any]]] = [
 ]
 DEPENDENCIES = {"a": ["b"], "c": {"required": ["d"]}}
 EARLIER = ({"dependencies": DEPENDENCIES}, [{"a": 1}, {"c": 1}, {"a": 1, "b": 1}])
-"""What only the dialects up to draft 7 have."""
+"""Schemas that only dialects up to draft 7 support."""
 OF_DRAFT_4 = ("exclusiveMinimum", "exclusiveMaximum")
 
 
 def is_of(named: str, schema: dict[str, Any]) -> bool:
-    """Return whether a schema is one of a dialect: some keywords have another type in others."""
+    """Return whether a schema is valid in a dialect. Keywords can have other types in others."""
     if isinstance(schema.get("items"), list) and "2020" in named:
         return False
     bounds = [schema[key] for key in OF_DRAFT_4 if key in schema]
@@ -66,7 +66,9 @@ CASES = [
 
 
 def document_of(named: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a document of 2020-12 with a schema of a dialect, alone and inside another one."""
+    """Return a document of 2020-12 with a schema of a dialect, at the top and inside another
+    schema.
+    """
     shared = {
         "Named": {"$schema": named, **schema},
         "Text": {"type": "string"},
@@ -81,7 +83,7 @@ def verdicts(document: dict[str, Any], schema: Any, values: list[Any]) -> list[b
 
 
 @pytest.mark.parametrize(("named", "schema", "values"), CASES)
-def test_schema_is_judged_by_the_dialect_that_it_names(
+def test_schema_is_validated_by_the_dialect_that_it_names(
     named: str, schema: dict[str, Any], values: list[Any]
 ) -> None:
     shared = {"components": {"schemas": {"Text": {"type": "string"}}}}
@@ -95,7 +97,7 @@ def test_schema_is_judged_by_the_dialect_that_it_names(
     assert verdicts(document, inline, several) == expected
 
 
-def test_schema_of_a_later_dialect_is_found_in_an_earlier_one() -> None:
+def test_schema_of_a_later_dialect_inside_an_earlier_one_is_recognized() -> None:
     tuple_of = {"prefixItems": [{"type": "integer"}]}
     latest = {"$schema": "https://json-schema.org/draft/2020-12/schema", **tuple_of}
     document = {
@@ -116,9 +118,7 @@ def test_schema_of_a_later_dialect_is_found_in_an_earlier_one() -> None:
         ("definitions/a", {"definitions": {"a": {"type": "integer"}}}),
     ],
 )
-def test_reference_leads_into_a_schema_of_an_earlier_dialect(
-    part: str, schema: dict[str, Any]
-) -> None:
+def test_reference_into_a_schema_of_an_earlier_dialect(part: str, schema: dict[str, Any]) -> None:
     document = document_of(DRAFT_7, schema)
     document["components"]["schemas"]["Part"] = {"$ref": f"{SHARED}Named/{part}"}
     assert verdicts(document, {"$ref": f"{SHARED}Part"}, [1, "a"]) == [True, False]
@@ -153,12 +153,12 @@ def test_earlier_dialect_is_checked_served_and_mocked() -> None:
         ({"$schema": "https://example.com/mine"}, "the dialect https://example.com/mine is not"),
     ],
 )
-def test_mistake_in_an_earlier_dialect_is_named(schema: dict[str, Any], expected: str) -> None:
+def test_error_in_an_earlier_dialect_is_named(schema: dict[str, Any], expected: str) -> None:
     faults = {str(fault) for fault in find_faults(served(schema), is_thorough=True)}
     assert any(expected in fault for fault in faults), faults
 
 
-def test_example_is_held_to_the_dialect_of_its_schema() -> None:
+def test_example_is_validated_by_the_dialect_of_its_schema() -> None:
     right = served({"items": [{"type": "string"}], "example": ["a"]})
     assert not find_faults(right, is_thorough=True)
     wrong = served({"items": [{"type": "string"}], "example": [1]})

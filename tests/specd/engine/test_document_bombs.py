@@ -1,4 +1,4 @@
-"""Documents made to cost much: each is refused, or read, within bounds, and the place is named."""
+"""Documents with excessive cost are rejected or read within limits, with the position."""
 
 import os
 import sys
@@ -72,7 +72,7 @@ BOMBS: dict[str, tuple[str, str | None]] = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_bomb_is_refused_within_bounds(tmp_path: Path, name: str) -> None:
+def test_bomb_is_rejected_within_limits(tmp_path: Path, name: str) -> None:
     text, place = BOMBS[name]
     path = tmp_path / "bomb.yaml"
     path.write_text(text)
@@ -111,7 +111,7 @@ class TestReferencesToFiles:
          "file:///etc/hostname", "%2e%2e/secret.yaml", "pipe.yaml", "below", "../nothing.yaml",
          "//elsewhere/etc/hostname"],
     )  # fmt: skip
-    def test_file_outside_of_the_folder_is_refused(
+    def test_file_outside_the_folder_is_rejected(
         self, write: Callable[[str], Path], reference: str
     ) -> None:
         path = write(reference)

@@ -1,4 +1,4 @@
-"""From ASGI to an operation and back: whatever goes wrong comes out in the service's envelope."""
+"""From ASGI to an operation and back: every failure has the error format of the service."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ Logs = Callable[[], list[dict[str, Any]]]
 
 
 def envelope(answer: Answer, status: int, code: str) -> None:
-    """The whole answer is the error table's, with one id in header and body."""
+    """Check that the response is from the error table, with the same id in header and body."""
     assert answer.status == status, answer.body
     assert answer.header("Content-Type") == "application/json"
     assert answer.header("Content-Length") == str(len(answer.body))
@@ -34,7 +34,7 @@ def envelope(answer: Answer, status: int, code: str) -> None:
     assert answer.json["request_id"] == answer.header("Request-Id")
 
 
-def test_each_request_has_an_id_of_its_own(shop: Client) -> None:
+def test_each_request_has_a_different_id(shop: Client) -> None:
     ids = [shop.get("/nope").json["request_id"] for _ in range(600)]
     assert len(set(ids)) == 600
     assert {(len(it), it[:16]) for it in ids} == {(24, ids[0][:16])}
@@ -45,13 +45,13 @@ class TestUnknown:
     @pytest.mark.parametrize(
         "target", ["/nope", "/", "/items/", "/items//", "//items", "/ITEMS", "/items/5/x", "/%69"]
     )
-    def test_a_path_nobody_documents(self, shop: Client, target: str) -> None:
+    def test_undocumented_path_is_404(self, shop: Client, target: str) -> None:
         envelope(shop.get(target), 404, "NotFound")
 
     @pytest.mark.parametrize(
         "target", ["/%", "/items/%zz", "/items/%00", "/items/%FF", "/a%ED%A0%80"]
     )
-    def test_a_path_that_is_no_text(self, shop: Client, target: str) -> None:
+    def test_path_that_is_not_text_is_rejected(self, shop: Client, target: str) -> None:
         envelope(shop.get(target), 422, "InvalidRequest")
 
     @pytest.mark.parametrize(
@@ -64,21 +64,21 @@ class TestUnknown:
         ],
     )
     @pytest.mark.parametrize("method", ["PUT", "PATCH", "TRACE", "get", "NONSENSE"])
-    def test_a_method_nobody_documents(
+    def test_undocumented_method_is_405(
         self, shop: Client, method: str, target: str, allow: str
     ) -> None:
         answer = shop.send(method, target)
         envelope(answer, 405, "MethodNotAllowed")
         assert answer.header("Allow") == allow
 
-    def test_a_method_comes_before_identity(self, shop: Client) -> None:
+    def test_method_is_checked_before_credentials(self, shop: Client) -> None:
         envelope(shop.send("PUT", "/items/5"), 405, "MethodNotAllowed")
 
-    def test_no_head_where_no_get(self, shop: Client) -> None:
+    def test_head_is_rejected_without_get(self, shop: Client) -> None:
         answer = shop.send("HEAD", "/notes")
         assert (answer.status, answer.header("Allow"), answer.body) == (405, "OPTIONS, POST", b"")
 
-    def test_outside_the_base_path_the_pages_answer(self, shop: Client) -> None:
+    def test_paths_outside_the_base_path_go_to_the_pages(self, shop: Client) -> None:
         assert Client(shop.app).get("/shopping").body == b"Not Found\n"
 
 
@@ -89,24 +89,24 @@ class TestHeadAndOptions:
         assert head.header("Content-Length") == str(len(get.body))
         assert head.header("Content-Type") == get.header("Content-Type")
 
-    def test_head_fails_as_get_does(self, shop: Client) -> None:
+    def test_head_fails_like_get(self, shop: Client) -> None:
         answer = shop.send("HEAD", "/items?limit=x")
         assert (answer.status, answer.body) == (422, b"")
         assert int(answer.header("Content-Length") or 0) > 0
 
-    def test_options_tells_what_there_is(self, shop: Client) -> None:
+    def test_options_lists_the_methods(self, shop: Client) -> None:
         answer = shop.send("OPTIONS", "/items")
         assert (answer.status, answer.body) == (204, b"")
         assert answer.header("Allow") == "GET, HEAD, OPTIONS, POST"
         assert answer.header("Request-Id")
         assert answer.header("Content-Length") is None
 
-    def test_options_of_nothing(self, shop: Client) -> None:
+    def test_options_of_an_unknown_path_is_404(self, shop: Client) -> None:
         envelope(shop.send("OPTIONS", "/nope"), 404, "NotFound")
 
 
 class TestSizes:
-    def test_a_body_by_its_length(self) -> None:
+    def test_body_over_the_limit_is_rejected_by_its_length(self) -> None:
         client = shop(body_limit=100)
         answer = client.post(
             "/items", headers=[ADA, KEY], body=b"x" * 101, content_type="application/json"
@@ -114,7 +114,7 @@ class TestSizes:
         envelope(answer, 413, "BodyTooLarge")
         assert answer.header("Connection") == "close"
 
-    def test_a_body_of_just_the_limit(self) -> None:
+    def test_body_at_the_limit_is_accepted(self) -> None:
         body = b'{"name":"a","price":"1"}'
         client = shop(body_limit=len(body))
         assert (
@@ -124,7 +124,7 @@ class TestSizes:
             == 201
         )
 
-    def test_an_endless_body_is_cut(self) -> None:
+    def test_endless_body_is_rejected(self) -> None:
         client = shop(body_limit=1000)
         received = 0
 
@@ -142,7 +142,7 @@ class TestSizes:
         envelope(answer, 413, "BodyTooLarge")
         assert received < 6 * 1024 * 1024
 
-    def test_a_slow_body_is_cut(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_slow_body_is_rejected(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("specd._engine.http.answering._LINGER_SECONDS", 0.02)
 
         async def receive() -> dict[str, Any]:
@@ -165,10 +165,10 @@ class TestSizes:
         envelope(envelope_answer, 408, "RequestTimeout")
         assert envelope_answer.header("Connection") == "close"
 
-    def test_a_target(self, shop: Client) -> None:
+    def test_long_target_is_rejected(self, shop: Client) -> None:
         envelope(shop.get("/items?" + "a" * 8192), 414, "TargetTooLong")
 
-    def test_headers(self, shop: Client) -> None:
+    def test_too_many_headers_are_rejected(self, shop: Client) -> None:
         envelope(shop.get("/items", headers=[("X", "v" * 16384)]), 431, "HeadersTooLarge")
         envelope(shop.get("/items", headers=[("X", "v")] * 101), 431, "HeadersTooLarge")
 
@@ -177,11 +177,11 @@ class TestSizes:
         envelope(answer, 422, "InvalidRequest")
         assert answer.header("Connection") == "close"
 
-    def test_a_body_nobody_wants_ends_the_connection(self, shop: Client) -> None:
+    def test_unexpected_body_ends_the_connection(self, shop: Client) -> None:
         answer = shop.get("/items", body=b"x" * 100)
         assert (answer.status, answer.header("Connection")) == (200, "close")
 
-    def test_a_client_that_leaves_gets_no_answer(self, logs: Logs) -> None:
+    def test_disconnected_client_gets_no_response(self, logs: Logs) -> None:
         async def receive() -> dict[str, Any]:
             return {"type": "http.disconnect"}
 
@@ -206,12 +206,12 @@ class TestRequestIds:
         assert len(ids) == 20
         assert all(re.fullmatch("[0-9a-f]{24}", str(one)) for one in ids)
 
-    def test_are_ours_not_the_client_s(self, shop: Client) -> None:
+    def test_are_never_those_of_the_client(self, shop: Client) -> None:
         answer = shop.get("/items", headers=[("Request-Id", "mine")])
         assert answer.header("Request-Id") != "mine"
 
     @pytest.mark.parametrize("target", ["/items", "/nope", "/items?limit=x", "/items/5"])
-    def test_stand_in_the_log_line(self, shop: Client, logs: Logs, target: str) -> None:
+    def test_are_in_the_log_line(self, shop: Client, logs: Logs, target: str) -> None:
         answer = shop.get(target)
         (line,) = logs()
         assert line["id"] == answer.header("Request-Id")
@@ -224,14 +224,14 @@ class TestRequestIds:
             target, "list_items"
         )
 
-    def test_no_line_holds_what_a_request_sent(self, shop: Client, logs: Logs) -> None:
+    def test_log_contains_no_data_of_requests(self, shop: Client, logs: Logs) -> None:
         shop.get("/items/5?token=s3cret", headers=[ADA, ("Cookie", "s3cret")])
         assert "s3cret" not in str(logs())
         assert "good-token" not in str(logs())
 
 
 class TestBugs:
-    def test_the_client_learns_nothing_and_the_log_everything(self, logs: Logs) -> None:
+    def test_details_are_only_logged(self, logs: Logs) -> None:
         answer = shop().post("/items", headers=[ADA, KEY], value={**ITEM, "name": "crash"})
         envelope(answer, 500, "Bug")
         assert b"bug that saw" not in answer.body
@@ -242,7 +242,7 @@ class TestBugs:
         assert "RuntimeError: a bug that saw" in line["exception"]
         assert "items.py" in line["exception"]
 
-    def test_secrets_are_blotted_out_of_the_log(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_secrets_are_redacted_in_the_log(self, monkeypatch: pytest.MonkeyPatch) -> None:
         import io
 
         import structlog
@@ -258,7 +258,7 @@ class TestBugs:
         assert b"a bug that saw Bearer [secret]" in stream.getvalue()
         assert b"good-token" not in stream.getvalue()
 
-    def test_redaction_leaves_time_and_level_alone(self) -> None:
+    def test_redaction_keeps_time_and_level(self) -> None:
         event = {"event": "x", "exception": "key abc", "level": "abc"}
         assert Redact([re.compile("abc")])(None, "info", event) == {
             "event": "x",
@@ -266,7 +266,7 @@ class TestBugs:
             "level": "abc",
         }
 
-    def test_an_error_table_with_a_bug_still_answers(self, logs: Logs) -> None:
+    def test_failing_error_table_still_gives_a_response(self, logs: Logs) -> None:
         def broken(error: Exception, request_id: str) -> Any:
             raise KeyError("table")
 
@@ -274,7 +274,7 @@ class TestBugs:
         assert (answer.status, answer.body) == (500, b"{}")
         assert any(line["event"] == "error table failed" for line in logs())
 
-    def test_a_bug_in_a_security_function(self, logs: Logs) -> None:
+    def test_error_in_a_security_function_is_a_bug(self, logs: Logs) -> None:
         def read_a(ctx: Any) -> dict[str, Any]:
             return {}
 
@@ -294,7 +294,7 @@ class TestBugs:
         envelope(client.get("/a", headers=[ADA]), 500, "Bug")
         assert "ZeroDivisionError" in logs()[0]["exception"]
 
-    def test_a_table_that_says_503_needs_no_traceback(self, logs: Logs) -> None:
+    def test_error_mapped_to_503_is_logged_without_a_traceback(self, logs: Logs) -> None:
         from specd import Response
 
         client = serve(
@@ -327,7 +327,7 @@ def breaks(token: str) -> Any:
 
 
 class TestAnswers:
-    def test_what_was_understood(self, shop: Client) -> None:
+    def test_handler_receives_parsed_values(self, shop: Client) -> None:
         answer = shop.get(
             "/items?limit=5&ratio=0.5&open=true&tag=a&tag=b&ids=1,2&sort=up&which=3"
             "&filter=%7B%22a%22:1%7D&zz=1",
@@ -347,16 +347,16 @@ class TestAnswers:
             "unknown": ["zz"],
         }
 
-    def test_created(self, shop: Client) -> None:
+    def test_created_object_is_returned(self, shop: Client) -> None:
         answer = shop.post("/items", headers=[ADA, KEY], value=ITEM)
         assert (answer.status, answer.json) == (201, {"key": KEY[1], "name": "a", "actor": "ada"})
 
-    def test_fixed_before_text(self, shop: Client) -> None:
+    def test_fixed_path_precedes_template(self, shop: Client) -> None:
         answer = shop.get("/items/special")
         assert (answer.status, answer.json) == (200, {"special": True})
         assert answer.header("X-Special") == "yes"
 
-    def test_the_context_knows_its_request(self) -> None:
+    def test_context_has_its_request(self) -> None:
         def read_a(ctx: Any, *, id_: int) -> dict[str, Any]:
             return {
                 "operation": ctx.operation.operation_id,
@@ -396,7 +396,7 @@ class TestAnswers:
             "adapters": "A",
         }
 
-    def test_slashes_are_merged_where_a_service_wants_it(self) -> None:
+    def test_slashes_are_merged_if_configured(self) -> None:
         assert shop(leniency=frozenset({"slashes"})).get("//items///special").status == 200
         assert shop().get("//items/special").status == 404
 
@@ -408,16 +408,16 @@ class TestAnswers:
         assert client.get("/strict/items/special").status == 200
         assert client.get("/strict//items/special").status == 404
 
-    def test_a_malformed_path_may_be_an_unknown_one(self) -> None:
+    def test_malformed_path_can_be_configured_as_unknown(self) -> None:
         client = shop(leniency=frozenset({"malformed_paths"}))
         assert client.get("/items/0", headers=[ADA]).status == 404
         assert client.get("/items?limit=x").status == 422
 
-    def test_an_unknown_leniency_is_refused(self) -> None:
+    def test_unknown_leniency_is_rejected(self) -> None:
         with pytest.raises(ValueError, match="no leniency slash; there are foreign_bodies, "):
             shop(leniency=frozenset({"slash"}))
 
-    def test_a_scope_without_raw_path(self, shop: Client) -> None:
+    def test_scope_without_raw_path_is_served(self, shop: Client) -> None:
         scope = {
             "type": "http",
             "method": "GET",
@@ -431,7 +431,7 @@ class TestAnswers:
 
         assert asyncio.run(call(shop.app, scope, receive)).status == 200
 
-    def test_the_engine_is_connexion_s_own_kind_of_middleware(self, shop: Client) -> None:
+    def test_engine_is_a_middleware_of_connexion(self, shop: Client) -> None:
         from connexion.middleware.abstract import SpecMiddleware
 
         (engine,) = [m for m in shop.app.middleware_stack if isinstance(m, Engine)]

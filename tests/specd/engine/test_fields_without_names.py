@@ -1,4 +1,4 @@
-"""Fields of `additionalProperties` beside named ones: the whole form is one argument."""
+"""Fields of `additionalProperties` in addition to named fields: the whole form is one argument."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The guard: every hostile class is refused, everything else is what json.loads says it is."""
+"""The guard rejects hostile input and otherwise agrees with json.loads."""
 
 import json
 from typing import Any
@@ -40,7 +40,7 @@ HOSTILE = {
     "plus": (b"+1", "JSON"),
     "hexadecimal": (b"0x10", "JSON"),
     "NaN": (b"[NaN]", "JSON"),
-    "NaN beside a long number": (b"[1.5, 1234567890123456789012, NaN]", "JSON"),
+    "NaN with a long number": (b"[1.5, 1234567890123456789012, NaN]", "JSON"),
     "NaN after 1e400": (b"[1e400, NaN]", "finite"),
     "Infinity": (b"-Infinity", "JSON"),
     "1e400": (b'{"a":1e400}', "finite"),
@@ -76,12 +76,12 @@ HOSTILE = {
     "NUL in a key": (b'{"a\\u0000":1}', "NUL"),
     "NUL behind a backslash": (b'["\\\\\\u0000"]', "NUL"),
     "NUL at the top": (b'"\\u0000"', "NUL"),
-    "NUL beside a huge integer": (b'["\\u0000",' + b"9" * 350 + b"]", "NUL"),
+    "NUL with a huge integer": (b'["\\u0000",' + b"9" * 350 + b"]", "NUL"),
     "lone high surrogate": (b'["\\ud800"]', "surrogate"),
     "lone low surrogate": (b'["\\uDC00"]', "surrogate"),
     "surrogates swapped": (b'["\\ude00\\ud83d"]', "surrogate"),
     "lone surrogate in a key": (b'{"\\ud800":1}', "surrogate"),
-    "lone surrogate beside a huge integer": (b"[" + b"9" * 350 + b',"\\ud800"]', "surrogate"),
+    "lone surrogate with a huge integer": (b"[" + b"9" * 350 + b',"\\ud800"]', "surrogate"),
     "surrogate in UTF-8": (b'["\xed\xa0\x80"]', "UTF-8"),
     "overlong UTF-8": (b'["\xc0\x80"]', "UTF-8"),
     "beyond Unicode": (b'["\xf5\x80\x80\x80"]', "UTF-8"),
@@ -96,7 +96,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize(("raw", "words"), HOSTILE.values(), ids=HOSTILE)
-def test_refuses(raw: bytes, words: str) -> None:
+def test_rejects_hostile_input(raw: bytes, words: str) -> None:
     with pytest.raises(InvalidRequest, match=words) as refused:
         load_json(raw, "/body")
     assert refused.value.violations[0].path.startswith("/body")
@@ -140,7 +140,7 @@ HARMLESS = [
 
 
 def same(left: Any, right: Any) -> bool:
-    """Equal, and of the same types all the way down."""
+    """Return whether values and all nested types are equal."""
     return json.dumps(left) == json.dumps(right)
 
 
@@ -177,8 +177,12 @@ def test_agrees_with_the_standard_library_on_every_value(
 
 @settings(max_examples=150, deadline=None)
 @given(value=values, at=st.integers(0, 400), byte=st.integers(0, 255))
-def test_never_takes_what_the_standard_library_refuses(value: Any, at: int, byte: int) -> None:
-    """One byte of a document changed: either both take it, and alike, or we refuse."""
+def test_never_accepts_input_that_the_standard_library_rejects(
+    value: Any, at: int, byte: int
+) -> None:
+    """After a change of one byte, both accept the document with equal results, or the guard rejects
+    it.
+    """
     raw = bytearray(json.dumps(value).encode())
     raw[at % len(raw)] = byte
     try:
@@ -214,15 +218,15 @@ class TestCheckText:
             ({"\0": 1}, "/b"),
         ],
     )
-    def test_names_the_place(self, value: Any, path: str) -> None:
+    def test_names_the_position(self, value: Any, path: str) -> None:
         with pytest.raises(InvalidRequest) as refused:
             check_text(value, "/b")
         assert refused.value.violations[0].path == path
 
-    def test_takes_other_text(self) -> None:
+    def test_accepts_other_text(self) -> None:
         check_text({"a": ["\x01", "é", 1, None, True]}, "/b")
 
-    def test_a_step_is_no_longer_than_needed(self) -> None:
+    def test_step_is_no_longer_than_needed(self) -> None:
         assert len(pointer_step("k" * 10_000)) == 100
 
 
@@ -235,21 +239,21 @@ class TestHeaders:
         "name",
         [b"host", b"content-length", b"transfer-encoding", b"content-type", b"authorization"],
     )
-    def test_refuses_a_second_one_of_those_that_come_once(self, name: bytes) -> None:
+    def test_rejects_repeated_single_headers(self, name: bytes) -> None:
         with pytest.raises(InvalidRequest, match="once"):
             check_headers([(name, b"1"), (b"accept", b"x"), (name, b"1")])
 
-    def test_refuses_two_framings(self) -> None:
+    def test_rejects_two_framings(self) -> None:
         with pytest.raises(InvalidRequest, match="Transfer-Encoding"):
             check_headers([(b"content-length", b"1"), (b"transfer-encoding", b"chunked")])
 
-    def test_refuses_nul(self) -> None:
+    def test_rejects_nul(self) -> None:
         with pytest.raises(InvalidRequest, match="/header/X-A: must not hold a NUL"):
             check_headers([(b"x-a", b"a\0b")])
         with pytest.raises(InvalidRequest, match="must not hold a NUL"):
             check_headers([(b"x\0a", b"b")])
 
-    def test_takes_a_hundred_headers_but_no_more(self) -> None:
+    def test_accepts_at_most_a_hundred_headers(self) -> None:
         raw = [(b"x%d" % index, b"") for index in range(MAX_HEADER_COUNT)]
         assert len(check_headers(raw)) == 100
         with pytest.raises(HeadersTooLarge):
@@ -259,12 +263,12 @@ class TestHeaders:
         with pytest.raises(HeadersTooLarge):
             check_headers([(b"x", b"")] * (MAX_HEADER_COUNT + 1))
 
-    def test_takes_16_KiB_but_no_more(self) -> None:
+    def test_accepts_at_most_16_KiB(self) -> None:
         assert check_headers([(b"x", b"v" * (MAX_HEADERS - 1))])
         with pytest.raises(HeadersTooLarge):
             check_headers([(b"x", b"v" * MAX_HEADERS)])
 
-    def test_takes_a_target_of_8_KiB_but_no_more(self) -> None:
+    def test_accepts_a_target_of_at_most_8_KiB(self) -> None:
         check_target(b"/" + b"a" * (MAX_TARGET - 2), b"q")
         with pytest.raises(TargetTooLong):
             check_target(b"/" + b"a" * (MAX_TARGET - 1), b"q")
@@ -272,11 +276,11 @@ class TestHeaders:
 
 class TestText:
     @pytest.mark.parametrize("raw", [b"\xff", b"\xed\xa0\x80", b"\xc0\xaf"])
-    def test_refuses_what_is_not_utf8(self, raw: bytes) -> None:
+    def test_rejects_invalid_utf8(self, raw: bytes) -> None:
         with pytest.raises(InvalidRequest, match="/x: is not valid UTF-8"):
             decode_text(raw, "/x")
 
-    def test_refuses_nul(self) -> None:
+    def test_rejects_nul(self) -> None:
         with pytest.raises(InvalidRequest, match="NUL"):
             decode_text(b"a\0", "/x")
 
@@ -287,14 +291,14 @@ class TestText:
         assert decode_percent(raw, "/path") == text
 
     @pytest.mark.parametrize("raw", [b"%", b"%2", b"%zz", b"a%-1", b"%ff", b"%00", b"%ED%A0%80"])
-    def test_refuses_bad_percent(self, raw: bytes) -> None:
+    def test_rejects_invalid_percent_encoding(self, raw: bytes) -> None:
         with pytest.raises(InvalidRequest):
             decode_percent(raw, "/path")
 
 
 class TestUnquoting:
     @given(st.text(st.sampled_from("%=_ +\r\n\t.éA0f9z")))
-    def test_is_what_urllib_does(self, text: str) -> None:
+    def test_agrees_with_urllib(self, text: str) -> None:
         assert unquote(text.encode()) == unquote_to_bytes(text)
 
 
@@ -314,7 +318,7 @@ class TestUnquoting:
         ("Transfer-Encoding", "chunked"),
     ],
 )
-def test_headers_that_no_handler_may_give(name: str, value: str) -> None:
+def test_handlers_cannot_set_some_headers(name: str, value: str) -> None:
     check_answer_headers((("X-Good", "caf\xe9"),))
     with pytest.raises(ValueError, match=r"header|latin-1"):
         check_answer_headers((("X-Good", "yes"), (name, value)))

@@ -1,4 +1,4 @@
-"""Schemas that nothing fits: each one that is reported is one, and frequent mistakes are."""
+"""Schemas without valid values: reports are correct, and frequent mistakes are reported."""
 
 from random import Random
 from typing import Any
@@ -19,7 +19,7 @@ def ref(name: str) -> dict[str, str]:
 
 
 def needing(name: str, **more: Any) -> dict[str, Any]:
-    """Return an object that has to have a value of another schema."""
+    """Return an object that requires a value of another schema."""
     return {"type": "object", "required": ["a"], "properties": {"a": ref(name)}, **more}
 
 
@@ -29,7 +29,7 @@ def document_of(schemas: dict[str, Any], version: str = "3.1.1") -> dict[str, An
 
 
 def reported(schemas: dict[str, Any], version: str = "3.1.1") -> list[str]:
-    """Return the schemas that are reported as fitting nothing."""
+    """Return the schemas that are reported as having no valid value."""
     faults = find_faults(document_of(schemas, version), is_thorough=True)
     assert all("nothing fits" in str(fault) for fault in faults), faults
     return [str(fault.at[2]) for fault in faults]
@@ -64,7 +64,7 @@ def reported(schemas: dict[str, Any], version: str = "3.1.1") -> list[str]:
         {"allOf": [{"type": "object", "minProperties": 1}, needing("It")]},
     ],
 )
-def test_schema_that_nothing_fits_is_reported_once(schema: dict[str, Any]) -> None:
+def test_schema_without_valid_values_is_reported_once(schema: dict[str, Any]) -> None:
     shared = {
         "Closed": {**CLOSED, "required": ["a"], "properties": {"a": TEXT}},
         "Open": {"type": "object", "required": ["a"], "properties": {"a": TEXT}},
@@ -83,7 +83,7 @@ def test_schema_that_nothing_fits_is_reported_once(schema: dict[str, Any]) -> No
         (["A", "B"], {"A": needing("A"), "B": needing("B")}),
     ],
 )
-def test_endless_schemas_are_reported_once_for_each_circle(
+def test_endless_schemas_are_reported_once_for_each_cycle(
     names: list[str], schemas: dict[str, Any]
 ) -> None:
     assert reported(schemas, "3.0.4") == names
@@ -104,11 +104,11 @@ def test_endless_schemas_are_reported_once_for_each_circle(
         {"type": "number", "minimum": 5, "maximum": 5},
     ],
 )
-def test_schema_that_something_fits_is_not_reported(schema: dict[str, Any]) -> None:
+def test_schema_with_valid_values_is_not_reported(schema: dict[str, Any]) -> None:
     assert reported({"It": schema}) == []
 
 
-def test_nullable_schema_of_3_0_ends() -> None:
+def test_nullable_schema_of_3_0_terminates() -> None:
     assert reported({"A": needing("A", nullable=True)}, "3.0.4") == []
     inner = {"type": "object", "required": ["a"], "properties": {"a": {"nullable": True}}}
     inner["properties"]["a"]["allOf"] = [ref("A")]
@@ -123,7 +123,7 @@ VALUES: list[Any] = [
 
 
 def random_schema(rng: Random, depth: int = 0) -> dict[str, Any]:
-    """Return a schema with a type and a few keywords, also in an `allOf`."""
+    """Return a schema with a type and a few keywords, sometimes in an `allOf`."""
     kind = rng.choice(["object", "object", "string", "integer", "array"])
     schema: dict[str, Any] = {"type": rng.choice([kind, kind, [kind, "null"]])}
     some = {
@@ -158,7 +158,7 @@ def random_schema(rng: Random, depth: int = 0) -> dict[str, Any]:
     return schema
 
 
-def test_what_is_reported_fits_none_of_many_values() -> None:
+def test_reported_schemas_reject_many_values() -> None:
     rng = Random(7)
     schemas = {f"S{number}": random_schema(rng) for number in range(200)}
     document = document_of(schemas)
@@ -169,20 +169,20 @@ def test_what_is_reported_fits_none_of_many_values() -> None:
     for name in schemas:
         validate = compiled.compile(ref(name), name)
         fitting[name] = [value for value in VALUES if not validate(value, "")]
-    # Part of an `allOf` may be what nothing fits, which is then the part that is named.
+    # A part of an `allOf` can have no valid value itself. Then the part is named.
     assert not {name: fitting[name] for name in names if fitting[name]}
     missed = [name for name in schemas if not fitting[name] and name not in names]
     assert len(names) > 50
     assert len(missed) < len(names) / 4, [schemas[name] for name in missed[:5]]
 
 
-def test_no_document_of_the_corpus_has_such_a_schema() -> None:
+def test_no_schema_of_the_corpus_is_reported() -> None:
     for name, document in CORPUS.items():
         faults = [str(fault) for fault in find_faults(document, is_thorough=True)]
         assert not any("nothing fits" in fault for fault in faults), name
 
 
-def test_mock_makes_a_value_of_many_schemas_that_each_need_the_next() -> None:
+def test_mock_creates_a_value_of_a_long_chain_of_schemas() -> None:
     chain = {f"S{number}": needing(f"S{number + 1}") for number in range(60)}
     schemas = {**chain, "S60": TEXT}
     assert reported(schemas) == []
@@ -192,8 +192,10 @@ def test_mock_makes_a_value_of_many_schemas_that_each_need_the_next() -> None:
     assert value == "string"
 
 
-def test_mock_gives_up_early_where_many_choices_lead_nowhere() -> None:
-    """Each of 30 schemas is one of two that need the next one, and the last one is impossible."""
+def test_mock_gives_up_early_if_many_choices_fail() -> None:
+    """Each of 30 schemas is a choice of two that require the next schema, and the last is
+    impossible.
+    """
     schemas: dict[str, Any] = {
         f"S{number}": {"oneOf": [needing(f"S{number + 1}"), needing(f"S{number + 1}", title="b")]}
         for number in range(30)

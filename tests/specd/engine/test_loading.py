@@ -1,4 +1,4 @@
-"""Documents are read from YAML and JSON, joined from several files, and cached."""
+"""Documents are read from YAML and JSON, combined from several files, and cached."""
 
 import json
 import os
@@ -51,7 +51,7 @@ components:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Write a document, `own.yaml`, and further files; return the document's path."""
+    """Write a document, `own.yaml`, and other files. Return the path of the document."""
 
     def write(own: str = OWN, **further: str) -> Path:
         for name, text in {"own.yaml": own, "other.yaml": NEIGHBOUR, **further}.items():
@@ -67,7 +67,7 @@ def answer(document: Any) -> Any:
 
 
 class TestOtherFiles:
-    def test_what_is_borrowed_comes_with_what_it_needs(self, write: Write) -> None:
+    def test_referenced_part_is_loaded_with_its_dependencies(self, write: Write) -> None:
         made = load(write()).content
         theirs = yaml.safe_load(NEIGHBOUR)["components"]
         a = theirs["schemas"]["A"]
@@ -84,13 +84,13 @@ class TestOtherFiles:
         }
         assert answer(made)["headers"]["H"] == {"$ref": "#/components/headers/H"}
 
-    def test_an_own_component_may_replace_the_other_files(self, write: Write) -> None:
+    def test_component_can_replace_that_of_other_files(self, write: Write) -> None:
         place = 'C: {x-replaces: "other.yaml#/components/schemas/C", '
         made = load(write(OWN.replace("C: {", place))).content
         assert made["components"]["schemas"]["C"] == {"enum": ["ours"]}
         assert "C_2" not in made["components"]["schemas"]
 
-    def test_files_of_any_layout(self, write: Write) -> None:
+    def test_files_in_any_layout_are_loaded(self, write: Write) -> None:
         own = """
         paths:
           /a: {$ref: paths/a.yaml}
@@ -144,11 +144,11 @@ class TestOtherFiles:
             ("https://example.com/pet.yaml", "not to other machines"),
         ],
     )
-    def test_what_is_not_there(self, write: Write, reference: str, fault: str) -> None:
+    def test_missing_file_is_reported(self, write: Write, reference: str, fault: str) -> None:
         with pytest.raises(DocumentError, match=fault):
             load(write(OWN.replace("other.yaml#/components/schemas/A", reference)))
 
-    def test_schemas_may_have_names_of_their_own(self, write: Write) -> None:
+    def test_schemas_can_have_other_names(self, write: Write) -> None:
         own = """
         openapi: 3.1.0
         paths: {/a: {$ref: paths.yaml}}
@@ -164,25 +164,25 @@ class TestOtherFiles:
         made = load(write(own, **{"paths.yaml": "get: {}"})).content
         assert made["components"] == yaml.safe_load(own)["components"]
 
-    def test_paths_in_a_circle(self, write: Write) -> None:
+    def test_cycle_of_paths_is_reported(self, write: Write) -> None:
         own = "paths: {/a: {$ref: circle.yaml}}"
         with pytest.raises(DocumentError, match="refers to itself"):
             load(write(own, **{"circle.yaml": "$ref: circle.yaml#"}))
 
 
 class TestText:
-    def test_a_file_that_stands_alone_is_published_as_it_is(self, write: Write) -> None:
+    def test_single_file_is_published_unchanged(self, write: Write) -> None:
         text = "paths: {} # none yet\n"
         assert load(write(text)).text == text.encode()
 
-    def test_another_is_published_without_aliases(self, write: Write) -> None:
+    def test_combined_document_is_published_without_aliases(self, write: Write) -> None:
         own = "paths: {/a: &a {get: {summary: 'Two\n\n  lines'}}, /b: *a}\n"
         loaded = load(write(own))
         assert yaml.safe_load(loaded.text) == loaded.content
         assert loaded.content["paths"]["/b"] == {"get": {"summary": "Two\nlines"}}
         assert b"&" not in loaded.text
 
-    def test_shared_parts_and_examples_stand_in_each_place(self, write: Write) -> None:
+    def test_shared_parts_and_examples_are_repeated_at_each_place(self, write: Write) -> None:
         own = """
         x-shared:
           errors: &errors
@@ -216,7 +216,7 @@ class TestText:
 
 
 class TestParsing:
-    def test_yaml_is_of_version_1_2(self, write: Write) -> None:
+    def test_yaml_has_version_1_2(self, write: Write) -> None:
         text = "a: [no, 2026-01-02, 0o17, 017, 0x1f, 1e3, -.5, ~, true, 1_0, 12:30:00, +7]"
         values = ["no", "2026-01-02", 15, 17, 31, 1000.0, -0.5, None, True, "1_0", "12:30:00", 7]
         assert load(write(text)).content == {"a": values}
@@ -233,7 +233,7 @@ class TestParsing:
             ("a: *b\n", "own.yaml:1:4: found undefined alias"),
         ],
     )
-    def test_mistakes_have_a_place(self, write: Write, text: str, fault: str) -> None:
+    def test_errors_have_a_position(self, write: Write, text: str, fault: str) -> None:
         with pytest.raises(DocumentError, match=fault):
             load(write(text))
 
@@ -252,14 +252,14 @@ class TestCache:
 
         monkeypatch.setattr(loading, "parse", counted)
 
-    def test_the_second_reading_parses_nothing(self, write: Write) -> None:
+    def test_second_reading_parses_nothing(self, write: Write) -> None:
         path = write()
         first, second = load_cached(path), load_cached(path)
         assert self.parsed == ["own.yaml", "other.yaml"]
         assert first == second
         assert first.content is not second.content
 
-    def test_a_copied_folder_is_read_by_its_own_files(self, write: Write, tmp_path: Path) -> None:
+    def test_copied_folder_is_read_from_its_own_files(self, write: Write, tmp_path: Path) -> None:
         path = write()
         load_cached(path)
         shutil.copytree(path.parent, tmp_path / "copy" / "there")
@@ -270,7 +270,7 @@ class TestCache:
         assert [*load_cached(copied).content["paths"]] == ["/b"]
 
     @pytest.mark.parametrize("name", ["own.yaml", "other.yaml"])
-    def test_a_changed_file_is_parsed_again(self, write: Write, name: str) -> None:
+    def test_changed_file_is_parsed_again(self, write: Write, name: str) -> None:
         path = write()
         load_cached(path)
         file = path.with_name(name)
@@ -284,14 +284,14 @@ class TestCache:
                 load_cached(path)
 
     @pytest.mark.parametrize("damage", [b"", b"\n\n", b"nonsense", b"\xff\n-1\nx\n", b"{}\n{}"])
-    def test_a_damaged_one_is_made_anew(self, write: Write, damage: bytes) -> None:
+    def test_damaged_cache_is_replaced(self, write: Write, damage: bytes) -> None:
         path = write()
         first = load_cached(path)
         cache_of(path).write_bytes(damage)
         assert [load_cached(path), load_cached(path)] == [first, first]
         assert len(self.parsed) == 4
 
-    def test_a_folder_that_cannot_be_written_is_left_alone(
+    def test_unwritable_folder_is_not_used(
         self, write: Write, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         path = write()
@@ -303,7 +303,7 @@ class TestCache:
         load_cached(path)
         assert not folder.exists()
 
-    def test_it_is_readable_to_whoever_may_read_the_document(self, write: Write) -> None:
+    def test_cache_has_the_permissions_of_the_document(self, write: Write) -> None:
         path = write()
         path.chmod(0o640)
         before = os.umask(0o022)
@@ -315,7 +315,7 @@ class TestCache:
         assert list((path.parent / "__pycache__").iterdir()) == [cache_of(path)]
 
 
-def test_json_that_is_no_yaml(tmp_path: Path) -> None:
+def test_json_that_is_not_yaml_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     info = '{"title": "\x80 \\ud83d\\ude00 &a", "version": "1"}'
     path.write_text(f'{{"openapi": "3.0.3", "info": {info},\n "paths": {{}}, "tag": []}}')

@@ -1,4 +1,4 @@
-"""One JSON object per line and no line lost, or text for people."""
+"""The log has one JSON object per line without losses, or text for people."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ def lines(stream: BytesIO) -> list[dict[str, object]]:
     return [orjson.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def test_lines_of_one_turn_of_the_loop_all_go_out(log_stream: BytesIO) -> None:
+def test_all_lines_of_one_iteration_of_the_loop_are_written(log_stream: BytesIO) -> None:
     log = RequestLog()
 
     async def play() -> None:
@@ -36,7 +36,7 @@ def test_lines_of_one_turn_of_the_loop_all_go_out(log_stream: BytesIO) -> None:
 
 
 @pytest.mark.parametrize(("level", "written"), [("debug", 1), ("info", 1), ("warning", 0)])
-def test_the_level_holds_for_request_lines_too(level: str, written: int) -> None:
+def test_level_applies_to_request_lines(level: str, written: int) -> None:
     stream = BytesIO()
     configure(level, stream=stream)
     log = RequestLog()
@@ -48,7 +48,7 @@ def test_the_level_holds_for_request_lines_too(level: str, written: int) -> None
     assert len(lines(stream)) == written
 
 
-def test_a_traceback_is_one_field_of_one_line() -> None:
+def test_traceback_is_one_field_of_one_line() -> None:
     stream = BytesIO()
     configure("info", secrets=[re.compile("hunter[0-9]")], stream=stream)
     try:
@@ -63,7 +63,7 @@ def test_a_traceback_is_one_field_of_one_line() -> None:
     assert b"hunter" not in stream.getvalue()
 
 
-def test_what_is_not_json_is_written_as_text() -> None:
+def test_values_that_are_not_json_are_written_as_text() -> None:
     stream = BytesIO()
     configure("info", stream=stream)
     structlog.get_logger().info("odd", value={1, 2}, kind=int)
@@ -90,7 +90,7 @@ def log_request(**facts: object) -> None:
 
 
 class TestPeople:
-    def test_get_a_traceback_as_python_prints_it(self, people: BytesIO) -> None:
+    def test_traceback_has_the_format_of_python(self, people: BytesIO) -> None:
         try:
             raise ValueError("the password is hunter2")
         except ValueError:
@@ -101,12 +101,12 @@ class TestPeople:
         assert lines[-1] == "ValueError: the password is [secret]"
         assert f'  File "{__file__}"' in lines[1]
 
-    def test_get_the_line_of_each_request(self, people: BytesIO) -> None:
+    def test_each_request_has_a_line(self, people: BytesIO) -> None:
         log_request(method="GET", status=200, actor=None, ms=1.5)
         line = people.getvalue().decode()
         assert re.fullmatch(r"[\d:]{8} info     request  method=GET status=200 ms=1.5\n", line)
 
-    def test_get_nothing_that_a_terminal_obeys(self, people: BytesIO) -> None:
+    def test_text_contains_no_terminal_sequences(self, people: BytesIO) -> None:
         try:
             raise ValueError("\x1b[2J\x9b")
         except ValueError:
@@ -115,7 +115,7 @@ class TestPeople:
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", written)
         assert written.splitlines()[-1] == r"ValueError: \x1b[2J\x9b"
 
-    def test_are_at_a_terminal(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_terminal_gets_text(self, monkeypatch: pytest.MonkeyPatch) -> None:
         before, handlers = structlog.get_config(), logging.getLogger().handlers
         leader, follower = pty.openpty()
         try:
@@ -135,7 +135,7 @@ class TestPeople:
         lines = [line[9:] for line in written.decode().splitlines()]
         assert lines == ["info     begun  value=1", "warning  odd"]
 
-    def test_are_readers_if_the_process_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_text_can_be_enabled(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(Readers, "are_people", True)
         stream = BytesIO()
         configure("info", stream=stream)
@@ -144,7 +144,7 @@ class TestPeople:
 
 
 class TestEmbedded:
-    """In a program that has configured structlog itself, or not at all."""
+    """In a program that configures structlog itself, or not at all."""
 
     @pytest.mark.parametrize("is_configured", [True, False])
     def test_lines_are_text(self, is_configured: bool, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""`readOnly` and `writeOnly` count wherever they stand for a property, and so does `required`."""
+"""`readOnly`, `writeOnly` and `required` apply at every place that describes a property."""
 
 from typing import Any
 
@@ -47,8 +47,8 @@ CASES: dict[str, dict[str, Any]] = {
     "recursive": _ref("Tree"),
 }
 OF_3_1 = {
-    "beside a reference": {**_ref("Base"), **NEEDS},
-    "behind a reference that others stand beside": {**_ref("Needs"), **MARKED},
+    "next to a reference": {**_ref("Base"), **NEEDS},
+    "in the target of a reference with siblings": {**_ref("Needs"), **MARKED},
     "if": {"allOf": [_ref("Base")], "if": {}, "then": NEEDS},
     "needed by another": {**MARKED, "dependentRequired": {"name": ["id"]}, "required": ["name"]},
 }
@@ -61,7 +61,7 @@ def _document(version: str, shared: dict[str, Any] = SHARED) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
-def test_marked_property_is_neither_needed_nor_taken(version: str) -> None:
+def test_marked_property_is_neither_required_nor_accepted(version: str) -> None:
     requests = Schemas(_document(version), drop="readOnly")
     answers = Schemas(_document(version), drop="writeOnly")
     cases = [(name, case) for of, name, case in GIVEN if of == version]
@@ -75,7 +75,7 @@ def test_marked_property_is_neither_needed_nor_taken(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
-def test_mocks_make_values_without_marked_properties(version: str) -> None:
+def test_mocks_create_values_without_marked_properties(version: str) -> None:
     values = Values(_document(version), drop="readOnly")
     for of, name, case in GIVEN:
         if of == version and name not in ("needed in a branch", "if"):
@@ -83,7 +83,7 @@ def test_mocks_make_values_without_marked_properties(version: str) -> None:
             assert "id" not in made, name
 
 
-def test_property_that_one_branch_alone_marks_is_needed() -> None:
+def test_property_marked_in_only_one_branch_is_required() -> None:
     schema = {"oneOf": [{**MARKED, **NEEDS}, {"properties": {"id": {"enum": [7]}}, **NEEDS}]}
     check = Schemas(_document("3.1.0"), drop="readOnly").compile(schema, "")
     assert not check({"name": "n"}, "")

@@ -1,4 +1,4 @@
-"""Bodies of any media type: which key is meant, and what the handler gets."""
+"""Bodies of any media type: selection of the key, and the arguments of the handler."""
 
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ def taking(content: dict[str, Any], **facts: Any) -> Client:
         ("a/b+json", ["a/b"], None),
     ],
 )  # fmt: skip
-def test_the_nearest_key_is_meant(sent: str, keys: list[str], found: str | None) -> None:
+def test_most_specific_key_is_selected(sent: str, keys: list[str], found: str | None) -> None:
     assert find_key(sent, keys) == found
 
 
@@ -71,7 +71,7 @@ def test_the_nearest_key_is_meant(sent: str, keys: list[str], found: str | None)
         ("application/octet-stream", False, False),
     ],
 )
-def test_kinds_of_media_types(media_type: str, json: bool, text: bool) -> None:
+def test_media_types_are_classified(media_type: str, json: bool, text: bool) -> None:
     assert (is_json(media_type), is_text(media_type)) == (json, text)
 
 
@@ -123,7 +123,7 @@ EVERYTHING: dict[str, Any] = {
         (None, b"", 422),
     ],
 )
-def test_each_media_type_has_a_schema_of_its_own(
+def test_each_media_type_has_its_own_schema(
     content_type: str | None, raw: bytes, expected: Any
 ) -> None:
     answer = taking(EVERYTHING).post("/things", body=raw, content_type=content_type)
@@ -147,7 +147,7 @@ def test_each_media_type_has_a_schema_of_its_own(
         (BINARY, URLENCODED, b"a", {"bytes": [97]}),
     ],
 )
-def test_a_range_is_read_by_what_is_sent(
+def test_range_is_read_by_the_sent_media_type(
     schema: Any, content_type: str | None, raw: bytes, expected: Any
 ) -> None:
     client = taking({"*/*": {"schema": schema}})
@@ -158,7 +158,7 @@ def test_a_range_is_read_by_what_is_sent(
         assert (answer.status, answer.json) == (200, expected)
 
 
-def test_an_optional_body_of_bytes_may_be_missing() -> None:
+def test_optional_body_of_bytes_can_be_missing() -> None:
     client = taking({"application/octet-stream": {}}, required=False)
     assert client.post("/things").json == {"body": "absent"}
 
@@ -175,15 +175,15 @@ def send(client: Client, *parts: bytes) -> Answer:
 
 
 class TestContract:
-    """Fields of one form are arguments; whatever else is sent is the one argument `body`."""
+    """The fields of a single form are arguments. Any other content is the argument `body`."""
 
-    def test_a_form_and_json_of_other_fields(self) -> None:
+    def test_form_and_json_with_other_fields_give_a_body(self) -> None:
         other = {"type": "object", "properties": {"m": {"type": "integer"}}}
         client = taking({JSON: {"schema": other}, URLENCODED: {"schema": COUNT}})
         assert client.post("/things", value={"m": 1}).json == {"body": {"m": 1}}
         assert client.post("/things", form=[("n", "1")]).json == {"body": {"n": 1}}
 
-    def test_two_forms_of_other_fields(self) -> None:
+    def test_two_forms_with_other_fields_give_a_body(self) -> None:
         other = {"type": "object", "properties": {"m": {"type": "integer"}}}
         client = taking({URLENCODED: {"schema": COUNT}, MULTIPART: {"schema": other}})
         assert client.post("/things", form=[("n", "1")]).json == {"body": {"n": 1}}
@@ -204,7 +204,7 @@ class TestContract:
             ),
         ],
     )
-    def test_a_form_that_names_no_fields(self, schema: Any, expected: Any) -> None:
+    def test_form_without_named_fields_gives_a_body(self, schema: Any, expected: Any) -> None:
         client = taking({URLENCODED: {} if schema is None else {"schema": schema}})
         answer = client.post("/things", form=[("a", "1"), ("b", "2"), ("b", "x")])
         if expected == 422:
@@ -212,7 +212,7 @@ class TestContract:
         else:
             assert answer.json == {"body": expected}
 
-    def test_fields_that_are_gathered_of_branches(self) -> None:
+    def test_fields_of_branches_are_combined(self) -> None:
         schema = {
             "allOf": [
                 {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}},
@@ -227,7 +227,7 @@ class TestContract:
         assert client.post("/things", form=[("a", "1"), ("b", "true")]).json == {"got": [1, True]}
         assert client.post("/things", form=[("b", "true")]).status == 422
 
-    def test_fields_and_parameters_of_one_name(self) -> None:
+    def test_fields_and_parameters_can_share_a_name(self) -> None:
         def take(ctx: Context, *, n: int, n_body: int, body: str = "") -> dict[str, Any]:
             return {"got": [n, n_body, body]}
 
@@ -247,7 +247,7 @@ class TestContract:
         answer = client.post("/a?n=1", form=[("n", "2"), ("body", "b")])
         assert answer.json == {"got": [1, 2, "b"]}
 
-    def test_a_parameter_that_is_called_body(self) -> None:
+    def test_parameter_can_be_named_body(self) -> None:
         def take(ctx: Context, *, body: Any, body_query: str = "") -> dict[str, Any]:
             return {"got": [body, body_query]}
 
@@ -261,7 +261,7 @@ class TestContract:
 
 
 def form_of(properties: dict[str, Any], encoding: Any = None) -> dict[str, Any]:
-    """The form, and beside it a media type that makes `body` of it."""
+    """Return the form together with a media type that makes it the argument `body`."""
     media = {"schema": {"type": "object", "properties": properties}, "encoding": encoding or {}}
     return {MULTIPART: media, "application/xml": {}}
 
@@ -275,7 +275,7 @@ MAP: Any = {"type": "object", "additionalProperties": {"type": "integer"}}
 
 
 class TestEncoding:
-    def test_media_types_of_parts(self) -> None:
+    def test_parts_have_their_media_types(self) -> None:
         properties = {
             "xml": {"type": "string"},
             "json": {"type": "string"},
@@ -307,7 +307,7 @@ class TestEncoding:
         ],
     )
     @pytest.mark.parametrize("is_stored", [False, True])
-    def test_a_file_of_another_type_is_refused(
+    def test_file_of_another_type_is_rejected(
         self, tmp_path: Path, is_stored: bool, media_type: str, status: int
     ) -> None:
         content = form_of({"file": BINARY}, {"file": {"contentType": "image/png, image/jpeg"}})
@@ -321,7 +321,7 @@ class TestEncoding:
             message = "must be of media type image/png, image/jpeg"
             assert details == [{"path": "/body/file", "message": message}]
 
-    def test_headers_of_parts(self) -> None:
+    def test_headers_of_parts_are_checked(self) -> None:
         headers = {
             "X-Count": {"required": True, "schema": {"type": "integer"}},
             "Content-Type": {"required": True, "schema": {"type": "string"}},
@@ -343,7 +343,7 @@ class TestEncoding:
             ({"style": "spaceDelimited", "explode": False}, WORDS, [("a", "x y")], ["x", "y"]),
         ],
     )
-    def test_fields_with_a_style(
+    def test_fields_can_have_a_style(
         self, style: Any, schema: Any, fields: list[tuple[str, str]], expected: Any
     ) -> None:
         content = form_of({"a": schema}, {"a": style})
@@ -363,7 +363,7 @@ class TestEncoding:
     @pytest.mark.parametrize(
         ("text", "expected"), [(b"a=5", [5]), (b"a=5&a=6", [5, 6]), (b"a=null", None)]
     )
-    def test_a_list_or_null(self, text: bytes, expected: Any) -> None:
+    def test_field_can_be_a_list_or_null(self, text: bytes, expected: Any) -> None:
         schema = {"type": ["array", "null"], "items": {"type": "integer"}}
         form = {"schema": {"type": "object", "properties": {"a": schema}}}
         schemas = Schemas({"openapi": "3.1.1"}, drop="")
@@ -371,13 +371,13 @@ class TestEncoding:
         headers = {b"content-type": URLENCODED.encode()}
         assert body.decode(text, headers, {}) == ({"a": expected}, set())
 
-    def test_an_object_that_takes_every_other_name(self) -> None:
+    def test_object_collects_all_other_names(self) -> None:
         content = form_of({"a": MAP, "b": {"type": "string"}}, {"a": {"style": "form"}})
         client = taking({URLENCODED: content[MULTIPART], "application/xml": {}})
         answer = client.post("/things", form=[("b", "x"), ("c", "1"), ("d", "2")])
         assert answer.json == {"body": {"a": {"c": 1, "d": 2}, "b": "x"}}
 
-    def test_separators_that_are_part_of_an_item(self) -> None:
+    def test_separators_inside_an_item_are_kept(self) -> None:
         client = taking(
             {
                 URLENCODED: form_of({"a": WORDS}, {"a": {"explode": False}})[MULTIPART],
@@ -403,7 +403,7 @@ class TestEncoding:
             ({"type": "array", "items": BINARY}, False, [b"\xff"]),
         ],
     )
-    def test_what_is_bytes(self, schema: Any, is_new: bool, expected: Any) -> None:
+    def test_binary_schemas_are_recognized(self, schema: Any, is_new: bool, expected: Any) -> None:
         body = Body(
             {"content": {MULTIPART: {"schema": {"properties": {"a": schema}}}}},
             Schemas({"openapi": "3.1.0" if is_new else "3.0.3"}, drop=""),
@@ -420,7 +420,7 @@ class TestEncoding:
 
 
 class TestFiles:
-    def test_a_body_that_is_a_file_is_on_the_disk(self, tmp_path: Path) -> None:
+    def test_file_body_is_on_the_disk(self, tmp_path: Path) -> None:
         files = FileIntake(tmp_path, 5, lambda: ValueError("large"))
         client = taking({"image/*": {"schema": BINARY}, "text/plain": {}}, files=files)
         answer = client.post("/things", body=b"\x89PNG", content_type="image/png")
@@ -440,7 +440,7 @@ class TestFiles:
         assert list(tmp_path.iterdir()) == []
 
     @pytest.mark.parametrize("is_counted", [True, False])
-    def test_a_larger_file_is_413_by_default(self, tmp_path: Path, is_counted: bool) -> None:
+    def test_larger_file_gives_413_by_default(self, tmp_path: Path, is_counted: bool) -> None:
         client = taking({"image/*": {"schema": BINARY}}, files=FileIntake(tmp_path, 3))
         sent: dict[str, Any] = {"body": b"1234"} if is_counted else {"chunks": [b"12", b"34"]}
         answer = client.post("/things", content_type="image/png", **sent)
@@ -448,7 +448,7 @@ class TestFiles:
         assert client.post("/things", body=b"123", content_type="image/png").status == 200
         assert list(tmp_path.iterdir()) == []
 
-    def test_several_files_of_one_form(self, tmp_path: Path) -> None:
+    def test_form_can_have_several_files(self, tmp_path: Path) -> None:
         def take(ctx: Context, *, one: File, many: list[File], text: str = "") -> dict[str, Any]:
             return {"got": [[f.name, list(f.path.read_bytes())] for f in (one, *many)] + [text]}
 
@@ -485,7 +485,7 @@ class TestFiles:
         ("application/jsonl", b'{"n":1}\n{', "/body/1"),
     ],
 )
-def test_sequences(media_type: str, raw: bytes, expected: Any) -> None:
+def test_sequences_are_read(media_type: str, raw: bytes, expected: Any) -> None:
     body = Body({"content": {media_type: {"itemSchema": COUNT}}}, Schemas({}, drop=""), "x")
     headers = {b"content-type": media_type.encode()}
     if isinstance(expected, list):
@@ -496,6 +496,6 @@ def test_sequences(media_type: str, raw: bytes, expected: Any) -> None:
         assert [each.path for each in refused.value.violations] == [expected]
 
 
-def test_items_of_other_media_types_are_refused() -> None:
+def test_items_of_other_media_types_are_rejected() -> None:
     with pytest.raises(DocumentError, match="x request body text/event-stream: itemSchema is"):
         Body({"content": {"text/event-stream": {"itemSchema": {}}}}, Schemas({}, drop=""), "x")

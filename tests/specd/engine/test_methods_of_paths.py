@@ -1,4 +1,4 @@
-"""A path has all its methods, whatever the types of its parameters are for each."""
+"""A path has all its methods, even if the types of its parameters differ between them."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ def client() -> Client:
         ("DELETE", "/mixed/3.5.json", ["delete_c", 3.5]),
     ],
 )
-def test_method_answers_by_its_own_type(
+def test_method_responds_by_its_own_type(
     client: Client, method: str, target: str, expected: list[Any] | str
 ) -> None:
     answer = client.send(method, target)
@@ -77,7 +77,7 @@ def test_path_has_one_list_of_methods(client: Client, target: str) -> None:
     assert client.send("PUT", target).header("Allow") == "DELETE, GET, HEAD, OPTIONS"
 
 
-def test_path_of_two_types_is_told_from_none_of_text() -> None:
+def test_path_without_text_parameters_is_distinguished() -> None:
     paths = dict(PATHS)
     name = [{**_in_path(TEXT)[0], "name": "name"}]
     paths["/things/{name}"] = {"put": operation("put_a", parameters=name)}

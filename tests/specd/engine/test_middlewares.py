@@ -29,20 +29,20 @@ def app() -> Any:
     ("path", "status"),
     [("/shop/items", 200), ("/shop/nothing", 404), ("/shop/openapi.json", 200), ("/page", 404)],
 )
-def test_each_sees_every_request_the_first_one_first(app: Any, path: str, status: int) -> None:
+def test_middlewares_receive_every_request_in_order(app: Any, path: str, status: int) -> None:
     answer = Client(app).get(path, headers=[ADA_HEADER])
     assert answer.status == status
     marks = [value for name, value in answer.headers if name == "x-mark"]
     assert marks == ["inner", "outer"]
 
 
-def test_middleware_can_answer_itself(app: Any) -> None:
+def test_middleware_can_respond_itself(app: Any) -> None:
     answer = Client(app).get("/stop")
     assert (answer.status, answer.headers) == (418, [("x-mark", "outer")])
 
 
-def test_requests_that_have_arrived_whole_pass_them_too(app: Any) -> None:
-    """The engine is not asked in the parser's callback, which knows nothing of middlewares."""
+def test_requests_in_one_packet_pass_through_middlewares(app: Any) -> None:
+    """The engine must not respond in the callback of the parser, which bypasses middlewares."""
 
     async def talk() -> bytes:
         connection = Connection(app)
@@ -55,7 +55,7 @@ def test_requests_that_have_arrived_whole_pass_them_too(app: Any) -> None:
     assert written.count(b"x-mark: outer") == 2
 
 
-def test_refusals_of_the_protocol_keep_the_form_of_the_service(app: Any) -> None:
+def test_protocol_errors_have_the_format_of_the_service(app: Any) -> None:
     async def talk() -> bytes:
         connection = Connection(app)
         connection.feed(b"GET /shop/items HTTP/1.1\r\n\r\n")
@@ -66,7 +66,7 @@ def test_refusals_of_the_protocol_keep_the_form_of_the_service(app: Any) -> None
     assert b"x-mark" not in written
 
 
-def test_without_any_the_application_stays_as_it_is() -> None:
+def test_application_without_middlewares_is_not_wrapped() -> None:
     built = build_app([shop_service()])
     assert wrap(built, []) is built
     assert engine_of(wrap(built, [Mark])) is engine_of(built)

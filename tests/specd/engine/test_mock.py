@@ -1,4 +1,4 @@
-"""Mocks, through the whole engine: each answer fits its document, however a client chooses it."""
+"""Mocks with the complete engine: each response is valid, for all selections by the client."""
 
 import json
 from pathlib import Path
@@ -145,43 +145,43 @@ class TestTheUsualAnswer:
         assert answer.header("link") == '</pets>; rel="next"'
         assert answer.header("preference-applied") is None
 
-    def test_is_made_where_there_is_no_example(self, pets: Client) -> None:
+    def test_is_generated_without_an_example(self, pets: Client) -> None:
         answer = pets.post("/pets", value={"name": "Tom"})
         assert answer.status == 201
         assert answer.header("location") == "/items/1"
         assert set(answer.json) == {"name", "born", "mother"}
         assert pets.post("/pets", value={"name": "Tom"}).body == answer.body
 
-    def test_is_made_where_the_example_does_not_fit(self, pets: Client) -> None:
+    def test_is_generated_if_the_example_is_invalid(self, pets: Client) -> None:
         assert isinstance(get(pets, "/pets/1").json["name"], str)
 
-    def test_is_json_that_somebody_has_put_in_quotes(self, pets: Client) -> None:
+    def test_quoted_json_example_is_parsed(self, pets: Client) -> None:
         answer = pets.send("PUT", "/pets/1", headers=[KEY])
         assert answer.json == {"name": "Tom"}
 
-    def test_is_empty_where_nothing_is_documented(self, pets: Client) -> None:
+    def test_is_empty_without_documented_content(self, pets: Client) -> None:
         answer = pets.send("DELETE", "/pets/1", headers=[KEY])
         assert (answer.status, answer.body) == (204, b"")
 
-    def test_is_text_as_it_is(self, pets: Client) -> None:
+    def test_text_is_sent_unchanged(self, pets: Client) -> None:
         assert get(pets, "/events").body == b"data: 1\n\n"
 
-    def test_needs_no_base_path(self, tmp_path: Path) -> None:
+    def test_base_path_is_optional(self, tmp_path: Path) -> None:
         client = Client(build_mock([read(tmp_path, PETS)]))
         assert get(client, "/pets").status == get(client, "/v2/pets").status == 200
         assert client.get("/healthz").status == 200
 
 
 class TestRequestsAreChecked:
-    def test_parameters(self, pets: Client) -> None:
+    def test_invalid_parameters_are_rejected(self, pets: Client) -> None:
         answer = get(pets, "/pets?limit=10", prefer="code=404")
         assert answer.status == 400
-        assert answer.header("content-type") == "application/json"  # as the document has it
+        assert answer.header("content-type") == "application/json"  # as documented
         assert json.loads(str(answer.header("sl-violations"))) == [
             {"path": "/query/limit", "message": "must be at most 9"}
         ]
 
-    def test_an_operation_without_a_documented_refusal(self) -> None:
+    def test_operation_without_documented_errors(self) -> None:
         limit = {"name": "limit", "in": "query", "schema": {"type": "integer"}}
         done = {"200": {"description": "Done."}}
         paths = {"/a": {"get": {"parameters": [limit], "responses": done}}}
@@ -190,15 +190,15 @@ class TestRequestsAreChecked:
         assert answer.header("content-type") == "application/problem+json"
         assert answer.json["details"][0]["path"] == "/query/limit"
 
-    def test_bodies(self, pets: Client) -> None:
+    def test_invalid_bodies_are_rejected(self, pets: Client) -> None:
         assert pets.post("/pets", value={"name": "tom"}).status == 400
 
-    def test_credentials_are_there_or_not(self, pets: Client) -> None:
+    def test_missing_credentials_are_rejected(self, pets: Client) -> None:
         answer = pets.get("/pets")
         assert answer.status == 401
         assert answer.header("www-authenticate")
 
-    def test_paths_and_methods(self, pets: Client) -> None:
+    def test_unknown_paths_and_methods_are_rejected(self, pets: Client) -> None:
         assert get(pets, "/cats").status == 404
         answer = pets.send("PATCH", "/pets", headers=[KEY])
         assert (answer.status, answer.header("allow")) == (405, "GET, HEAD, OPTIONS, POST")
@@ -218,25 +218,27 @@ class TestPreferences:
             ("respond-async", 200, None),
         ],
     )
-    def test_code(self, pets: Client, prefer: str, status: int, applied: str | None) -> None:
+    def test_code_selects_the_status(
+        self, pets: Client, prefer: str, status: int, applied: str | None
+    ) -> None:
         answer = get(pets, "/pets", prefer)
         assert (answer.status, answer.header("preference-applied")) == (status, applied)
 
-    def test_a_code_that_is_not_documented_is_not_applied(self, pets: Client) -> None:
+    def test_undocumented_code_is_ignored(self, pets: Client) -> None:
         answer = get(pets, "/pets/1", "code=404")
         assert (answer.status, answer.header("preference-applied")) == (200, None)
 
-    def test_example(self, pets: Client) -> None:
+    def test_example_is_selected_by_name(self, pets: Client) -> None:
         answer = get(pets, "/pets", "example=two")
         assert answer.json == [{"name": "Tom"}, {"name": "Rex"}]
         assert answer.header("preference-applied") == "example=two"
         assert get(pets, "/pets").json == []
 
-    def test_an_example_that_is_not_there_is_not_applied(self, pets: Client) -> None:
+    def test_unknown_example_is_ignored(self, pets: Client) -> None:
         answer = get(pets, "/pets", "example=three")
         assert (answer.json, answer.header("preference-applied")) == ([], None)
 
-    def test_dynamic(self, pets: Client) -> None:
+    def test_dynamic_generates_values(self, pets: Client) -> None:
         bodies = set()
         for _ in range(20):
             answer = get(pets, "/pets", "dynamic=true")
@@ -244,11 +246,11 @@ class TestPreferences:
             bodies.add(answer.body)
         assert len(bodies) > 5
 
-    def test_several(self, pets: Client) -> None:
+    def test_several_preferences_are_combined(self, pets: Client) -> None:
         answer = get(pets, "/pets", "code=200, dynamic=true")
         assert answer.header("preference-applied") == "code=200, dynamic=true"
 
-    def test_are_read_as_the_standard_says(self) -> None:
+    def test_are_parsed_as_standardized(self) -> None:
         assert preferences_of('a="x, \\"y\\"; z";p=1, B , c=d') == {
             "a": 'x, "y"; z',
             "b": "",
@@ -268,11 +270,11 @@ class TestAccept:
             ("text/html, */*;q=0.1", "application/json"),
         ],
     )
-    def test_chooses(self, pets: Client, accept: str, media_type: str) -> None:
+    def test_selects_the_media_type(self, pets: Client, accept: str, media_type: str) -> None:
         answer = get(pets, "/pets", accept=accept)
         assert (answer.status, answer.header("content-type")) == (200, media_type)
 
-    def test_refuses(self, pets: Client) -> None:
+    def test_rejects_other_media_types(self, pets: Client) -> None:
         answer = get(pets, "/pets", accept="image/png")
         assert answer.status == 406
         assert "application/xml" in answer.json["detail"]
@@ -286,7 +288,7 @@ class TestAccept:
 class TestBrowsers:
     ORIGIN = ("Origin", "https://app.example")
 
-    def test_may_send_anything_from_any_origin(self, pets: Client) -> None:
+    def test_may_send_requests_from_any_origin(self, pets: Client) -> None:
         asked = [self.ORIGIN, ("Access-Control-Request-Method", "POST"),
                  ("Access-Control-Request-Headers", "prefer, x-key")]  # fmt: skip
         preflight = pets.send("OPTIONS", "/pets", headers=asked)
@@ -311,13 +313,13 @@ info: {title: Other, version: "1"}
 paths: {/o: {get: {responses: {"200": {description: Nothing.}}}}}
 """
 
-    def test_of_other_servers(self, tmp_path: Path) -> None:
+    def test_of_different_servers(self, tmp_path: Path) -> None:
         other = read(tmp_path, self.OTHER, "other")
         client = Client(build_mock([other, read(tmp_path, PETS)]))
         assert client.get("/o").status == 200
         assert get(client, "/v2/pets").status == 200
 
-    def test_of_one_server_that_do_not_go_together(self, tmp_path: Path) -> None:
+    def test_of_one_server_that_conflict_are_rejected(self, tmp_path: Path) -> None:
         one, other = read(tmp_path, self.OTHER, "one"), read(tmp_path, self.OTHER, "other")
         with pytest.raises(DocumentError, match="is in both documents one and other"):
             build_mock([one, other])
@@ -332,17 +334,17 @@ paths: {/o: {get: {responses: {"200": {description: Nothing.}}}}}
         ([{"url": "{root}/x", "variables": {"root": {"default": "/y"}}}], "/y/x"),
     ],
 )
-def test_the_base_path_is_that_of_the_first_server(servers: Any, expected: str) -> None:
+def test_base_path_is_that_of_the_first_server(servers: Any, expected: str) -> None:
     assert base_path_of({"servers": servers}) == expected
 
 
 SERVED = sorted(path.stem for path in (ROOT / "specs").glob("payment*.yaml"))
-"""Documents of a service, in a tree that has it."""
+"""Documents of the services, if the tree contains them."""
 
 
 @pytest.mark.parametrize("name", ["pets", *SERVED])
-def test_every_answer_fits_its_document(name: str, tmp_path: Path) -> None:
-    """By the engine's own check of answers, for each operation, status and media type."""
+def test_every_response_is_valid(name: str, tmp_path: Path) -> None:
+    """The engine's own check validates each operation, status and media type."""
     document = read(tmp_path, PETS)
     if name != "pets":
         loaded = load(ROOT / "specs" / f"{name}.yaml")
@@ -371,7 +373,7 @@ def test_every_answer_fits_its_document(name: str, tmp_path: Path) -> None:
 
 
 class _Asking:
-    """A context with nothing but the headers that a mock reads."""
+    """A context with only the headers that a mock reads."""
 
     def __init__(self, prefer: str) -> None:
         self._headers = {"prefer": prefer}
@@ -383,7 +385,7 @@ class _Asking:
 def test_documents_are_published(pets: Client) -> None:
     published = pets.get("/openapi.yaml", headers=[KEY])
     assert published.body.startswith(b"openapi: 3.1.0\n")
-    assert b"#/components/examples/" not in published.body  # they stand where they are shown
+    assert b"#/components/examples/" not in published.body  # relative to their own URL
     assert json.loads(pets.get("/openapi.json").body)["info"]["title"] == "Pets"
 
 
@@ -405,7 +407,7 @@ def test_documents_of_connexion_and_of_large_numbers() -> None:
     assert client.get("/openapi.json").json["components"]["schemas"]["Large"]["maximum"] == 2**64
 
 
-def test_a_default_that_does_not_fit_is_no_obstacle() -> None:
+def test_invalid_default_does_not_stop_the_start() -> None:
     wrong = {"name": "sort", "in": "query", "schema": {"type": "string", "default": None}}
     answers = {"200": {"description": "All."}}
     made = document({"/pets": {"get": {"parameters": [wrong], "responses": answers}}})

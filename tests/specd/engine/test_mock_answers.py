@@ -1,4 +1,4 @@
-"""What a mock says where media types have parameters, and where there is no answer to give."""
+"""Responses of a mock for media types with parameters, and without a possible response."""
 
 from typing import Any
 
@@ -103,7 +103,7 @@ def client() -> Client:
         ("image/png", 406),
     ],
 )
-def test_range_without_parameters_includes_those_with_some(
+def test_range_without_parameters_includes_media_types_with_parameters(
     client: Client, accept: str, expected: Any
 ) -> None:
     answer = client.get("/versions", headers=[("Accept", accept)])
@@ -113,7 +113,7 @@ def test_range_without_parameters_includes_those_with_some(
         assert (answer.status, answer.json) == (200, expected)
 
 
-def test_mock_sends_no_header_that_says_how_an_answer_is_sent(client: Client) -> None:
+def test_mock_sends_no_transport_headers(client: Client) -> None:
     answer = client.get("/headers")
     assert (answer.status, answer.json, answer.header("X-Mine")) == (200, 1, "a")
     sent = {name.lower() for name, _ in answer.headers}
@@ -126,7 +126,7 @@ def test_mock_never_switches_protocols(client: Client) -> None:
     assert client.get("/hints", headers=[("Prefer", "code=103")]).status == 501
 
 
-def test_schema_that_no_value_fits_is_named(client: Client) -> None:
+def test_schema_without_valid_values_is_named(client: Client) -> None:
     answer = client.get("/endless")
     assert answer.status == 501
     assert answer.json["detail"] == (
@@ -134,7 +134,7 @@ def test_schema_that_no_value_fits_is_named(client: Client) -> None:
     )
 
 
-def test_refusal_says_what_to_do(client: Client) -> None:
+def test_error_names_the_remedy(client: Client) -> None:
     secret = client.get("/secret")
     challenges = [value for name, value in secret.headers if name == "www-authenticate"]
     assert challenges == ['ApiKey in="cookie", name="sid"', 'Basic realm="api", charset="UTF-8"']
@@ -148,7 +148,7 @@ def test_refusal_says_what_to_do(client: Client) -> None:
     assert "GET" in client.send("DELETE", "/versions").json["detail"]
 
 
-def test_xml_is_that_of_all_parts(client: Client) -> None:
+def test_xml_has_the_names_of_all_parts(client: Client) -> None:
     assert client.get("/xml").body.decode() == (
         '<page><total>0</total><stations><station id="0"></station></stations></page>'
     )
@@ -157,9 +157,7 @@ def test_xml_is_that_of_all_parts(client: Client) -> None:
 @pytest.mark.parametrize(
     ("media_type", "body"), [("image/png", b""), ("text/csv", b""), ("application/json", b"{}")]
 )
-def test_body_that_nothing_describes_is_of_its_media_type(
-    client: Client, media_type: str, body: bytes
-) -> None:
+def test_undescribed_body_has_its_media_type(client: Client, media_type: str, body: bytes) -> None:
     answer = client.send("GET", "/undescribed", headers=[("Accept", media_type)])
     assert (answer.status, answer.body) == (200, body)
     assert ("content-type", media_type) in answer.headers

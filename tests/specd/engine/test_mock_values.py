@@ -1,4 +1,4 @@
-"""Values made for schemas: each fits, by a second implementation of JSON Schema too."""
+"""Values generated for schemas are valid, also for another implementation of JSON Schema."""
 
 import re
 from random import Random
@@ -125,19 +125,19 @@ def values(document: dict[str, Any] = DOCUMENT) -> Values:
 
 
 def is_valid(schema: Any, value: Any, document: dict[str, Any] = DOCUMENT) -> bool:
-    """By openapi-schema-validator, an implementation that the engine does not use."""
+    """Return whether openapi-schema-validator, which the engine does not use, accepts a value."""
     judge = OAS31Validator if document["openapi"] > "3.1" else OAS30ReadValidator
     whole = {"allOf": [schema], "components": document["components"]}
     return bool(judge(whole).is_valid(value))
 
 
 @pytest.mark.parametrize("schema", HARD, ids=str)
-def test_a_value_fits(schema: Any) -> None:
-    # The judge's regular expressions are Python's, which lacks two notations of ECMA-262.
+def test_value_is_valid(schema: Any) -> None:
+    # The validator uses regular expressions of Python, which lack two notations of ECMA-262.
     ecma = re.search(r"\\\\[pk]", str(schema))
     made = values()
     one = made.example(schema)
-    assert made.example(schema) == one, "the same each time"
+    assert made.example(schema) == one, "must be deterministic"
     for value in (one, *(made.random(schema, Random(seed)) for seed in range(10))):
         assert made.fits(schema, value)
         assert ecma or is_valid(schema, value), value
@@ -157,7 +157,7 @@ def test_a_value_fits(schema: Any) -> None:
     ],
     ids=str,
 )
-def test_what_nothing_fits_is_impossible(schema: Any) -> None:
+def test_schema_without_valid_values_is_impossible(schema: Any) -> None:
     with pytest.raises(Impossible):
         values().example(schema)
     with pytest.raises(Impossible):
@@ -181,18 +181,18 @@ def test_what_nothing_fits_is_impossible(schema: Any) -> None:
         ({"type": ["string", "null"]}, "string"),
     ],
 )
-def test_an_example_is_what_a_reader_expects(schema: Any, expected: Any) -> None:
+def test_example_is_plausible(schema: Any, expected: Any) -> None:
     assert values().example(schema) == expected
 
 
-def test_recursion_ends_where_it_may() -> None:
+def test_recursion_ends_if_possible() -> None:
     tree, depth = values().example(SEVENTH), 0
     while "parent" in tree:
         tree, depth = tree["parent"], depth + 1
     assert depth == 1
 
 
-def test_a_value_stays_small() -> None:
+def test_value_stays_small() -> None:
     names = [f"S{number}" for number in range(40)]
     properties = {name: {"$ref": f"#/components/schemas/{name}"} for name in names}
     schemas = {name: {"type": "object", "properties": properties} for name in names}
@@ -203,7 +203,7 @@ def test_a_value_stays_small() -> None:
         assert len(str(value)) < 100_000
 
 
-def test_a_discriminator_names_the_branch() -> None:
+def test_discriminator_names_the_branch() -> None:
     pets = [{"$ref": f"#/components/schemas/{name}"} for name in ("Cat", "Dog")]
     mapping = {"dog": "#/components/schemas/Dog"}
     schema = {"anyOf": pets, "discriminator": {"propertyName": "kind", "mapping": mapping}}
@@ -212,9 +212,9 @@ def test_a_discriminator_names_the_branch() -> None:
     assert kinds == {"Cat", "dog"}
 
 
-# The judge takes times without an offset only, and JSON Schema only those with one.
+# The validator accepts only times without an offset, and JSON Schema only those with one.
 @pytest.mark.parametrize("name", [name for name in FORMATS if name != "time"])
-def test_a_value_of_a_format_is_one(name: str) -> None:
+def test_value_of_a_format_is_valid(name: str) -> None:
     schema = {"type": "string", "format": name}
     for value in (values().example(schema), values().random(schema, Random(1))):
         assert values().fits(schema, value)
@@ -236,18 +236,18 @@ class TestOpenAPI30:
         ],
         ids=str,
     )
-    def test_a_value_fits(self, schema: Any) -> None:
+    def test_value_is_valid(self, schema: Any) -> None:
         made = values(OLDER)
         for value in (made.example(schema), made.random(schema, Random(3))):
             assert value is not None
             assert is_valid(schema, value, OLDER)
 
-    def test_null_ends_what_has_no_other_end(self) -> None:
+    def test_null_ends_otherwise_endless_values(self) -> None:
         linked = {"type": "object", "required": ["next"], "properties": {"next": LINKED}}
         made = values({"openapi": "3.0.3", "components": {"schemas": {"Linked": linked}}})
         assert str(made.example(LINKED)).count("None") == 1
 
-    def test_a_sized_integer_stays_in_its_size(self) -> None:
+    def test_sized_integer_stays_in_its_range(self) -> None:
         schema = {"type": "integer", "format": "uint8"}
         made = {values(OLDER).random(schema, Random(seed)) for seed in range(20)}
         assert all(0 <= number <= 255 for number in made)
@@ -318,7 +318,7 @@ def _larger(parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 @given(schema=st.recursive(LEAVES, _larger, max_leaves=12), seed=st.integers(0, 1000))
-def test_any_value_fits_its_schema(schema: Any, seed: int) -> None:
+def test_generated_value_is_valid(schema: Any, seed: int) -> None:
     made = values()
     for value in (made.example(schema), made.random(schema, Random(seed))):
         assert made.fits(schema, value)
@@ -326,11 +326,11 @@ def test_any_value_fits_its_schema(schema: Any, seed: int) -> None:
 
 
 @given(pattern=PATTERNS, seed=st.integers(0, 100))
-def test_a_text_matches_its_pattern(pattern: str, seed: int) -> None:
+def test_text_matches_its_pattern(pattern: str, seed: int) -> None:
     found = list(texts(pattern, Random(seed), shortest=0, longest=20))
     assert found
     assert all(re.search(pattern, text) for text in found)
 
 
-def test_a_pattern_that_python_cannot_read_has_no_text() -> None:
+def test_pattern_that_python_cannot_read_has_no_text() -> None:
     assert list(texts(r"(?<a>x)|(?<a>y)", Random(0), shortest=0, longest=9)) == []

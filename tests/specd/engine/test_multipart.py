@@ -19,7 +19,7 @@ def named(name: bytes, content: bytes = b"c", more: bytes = b"") -> bytes:
 
 
 class Part(NamedTuple):
-    """What is looked at of a part."""
+    """The checked properties of a part."""
 
     name: str
     content: bytes
@@ -54,11 +54,11 @@ def parts(raw: bytes, content_type: str = TYPE) -> list[Part]:
         (b"--x \t\r\n" + named(b"a") + b"\r\n--x--", Part("a", b"c", False)),
     ],
 )
-def test_reads(raw: bytes, expected: Part) -> None:
+def test_reads_a_part(raw: bytes, expected: Part) -> None:
     assert parts(raw) == [expected]
 
 
-def test_reads_several_in_order() -> None:
+def test_reads_several_parts_in_order() -> None:
     assert [part.name for part in parts(body(named(b"a"), named(b"b"), named(b"a")))] == [*"aba"]
     assert parts(b"--x--") == []
 
@@ -88,25 +88,25 @@ def test_reads_several_in_order() -> None:
         body(*[named(b"a")] * 4),
     ],
 )
-def test_refuses(raw: bytes) -> None:
+def test_rejects_invalid_bodies(raw: bytes) -> None:
     with pytest.raises(InvalidRequest):
         parts(raw)
 
 
 @pytest.mark.parametrize("boundary", ["", "é", '"a\\"b"', "x" * 201, "a\tb"])
-def test_refuses_strange_boundaries(boundary: str) -> None:
+def test_rejects_invalid_boundaries(boundary: str) -> None:
     with pytest.raises(InvalidRequest):
         parts(b"--x--", f"multipart/form-data; boundary={boundary}")
 
 
-def test_takes_what_clients_write() -> None:
+def test_accepts_bodies_of_clients() -> None:
     quoted = 'multipart/form-data; charset=utf-8; boundary="----WebKit Form"'
     raw = b'------WebKit Form\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n'
     assert parts(raw + b"------WebKit Form--\r\n", quoted) == [Part("a", b"b", False)]
 
 
 def streamed(raw: bytes, size: int, content_type: str = TYPE) -> list[Part]:
-    """The parts of a body that arrives in pieces of that size."""
+    """Return the parts of a body that arrives in pieces of that size."""
     stream = PartStream(content_type, limit=3)
     found: list[tuple[Head, bytearray]] = []
     for at in range(0, len(raw), size):
@@ -139,20 +139,20 @@ class TestPartStream:
     )
 
     @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 10**6])
-    def test_reads_as_a_whole_body_is_read(self, size: int) -> None:
+    def test_agrees_with_a_complete_body(self, size: int) -> None:
         for raw in self.bodies:
             end = raw.find(b"epilogue")
             assert streamed(raw, size) == parts(raw[:end] if end > 0 else raw)
 
     @pytest.mark.parametrize("size", [1, 5, 10**6])
-    def test_refuses_what_a_whole_body_is_refused_for(self, size: int) -> None:
+    def test_rejects_like_a_complete_body(self, size: int) -> None:
         for raw in self.broken:
             with pytest.raises(InvalidRequest):
                 parts(raw)
             with pytest.raises(InvalidRequest):
                 streamed(raw, size)
 
-    def test_holds_no_more_than_a_piece(self) -> None:
+    def test_buffers_at_most_one_piece(self) -> None:
         stream = PartStream(TYPE, limit=3)
         list(stream.feed(b"--x\r\n" + named(b"a", b"")))
         for _ in range(100):
@@ -175,7 +175,7 @@ class TestPartStream:
             (b"", None),
         ],
     )
-    def test_tells_what_a_file_is_called(self, options: bytes, name: str | None) -> None:
+    def test_returns_filenames(self, options: bytes, name: str | None) -> None:
         stream = PartStream(TYPE, limit=3)
         (head, *_) = stream.feed(body(named(b'"a"', more=options)))
         assert isinstance(head, Head)

@@ -1,4 +1,4 @@
-"""Whatever a document calls something reaches its own function and keyword."""
+"""Every name in a document maps to its own function and keyword."""
 
 from typing import Any
 from urllib.parse import quote
@@ -77,7 +77,7 @@ def test_method_runs_its_own_function(client: Client) -> None:
     assert client.send("GET", f"/{quote('других')}").json == "получить"
 
 
-def test_name_that_a_module_needs_reaches_its_function(
+def test_name_that_a_module_uses_maps_to_its_function(
     client: Client,
 ) -> None:
     assert client.send("GET", "/list").json == "list"
@@ -105,7 +105,7 @@ def test_names_of_every_script_are_in_paths_and_cookies(client: Client) -> None:
         }
 
 
-def test_a_second_function_by_hand_is_asked_for_by_name() -> None:
+def test_second_handwritten_function_is_requested_by_name() -> None:
     paths = {"/a": {"get": operation("get-user"), "delete": operation("get_user")}}
     with pytest.raises((DocumentErrors, Mistakes), match=r"things\.get_user_2"):
         serve(paths, {"get_user": _saying("get")})
@@ -126,7 +126,7 @@ def test_check_shows_which_function_has_a_number() -> None:
     )
 
 
-def test_base_path_may_have_letters_of_every_script() -> None:
+def test_base_path_can_have_letters_of_every_script() -> None:
     described = document({"/a": {"get": operation("a")}}) | {"servers": [{"url": "/größe"}]}
     mock = Client(build_mock([Document("t", described)]))
     assert mock.get("/größe/a").status == 200

@@ -1,4 +1,4 @@
-"""Which function handles an operation."""
+"""The function that handles an operation."""
 
 from typing import Any
 
@@ -41,11 +41,11 @@ from specd._engine.openapi.naming import handler_of, handlers_of, operation_id_o
         ),
     ],
 )
-def test_where_it_is(operation: dict[str, Any], expected: str) -> None:
+def test_handler_is_found_by_tag_and_id(operation: dict[str, Any], expected: str) -> None:
     assert str(handler_of("h", "/pets/{id}/food", "get", operation)) == expected
 
 
-def test_the_root_has_a_name() -> None:
+def test_root_path_has_a_name() -> None:
     assert operation_id_of("/", "GET", {}) == "get"
 
 
@@ -86,12 +86,12 @@ def test_tags_of_one_module_share_its_names() -> None:
         ("Users.GetOne", "get_one"),
     ],
 )
-def test_snake_case(operation_id: str, function: str) -> None:
+def test_names_are_converted_to_snake_case(operation_id: str, function: str) -> None:
     operation = {"operationId": operation_id}
     assert handler_of("h", "/a", "get", operation, snake_case=True).function == function
 
 
-def test_names_that_are_one_in_snake_case_are_numbered() -> None:
+def test_names_equal_in_snake_case_are_numbered() -> None:
     operations = [("/a", "get", {"operationId": "getA"}), ("/b", "get", {"operationId": "GetA"})]
     found = handlers_of("h", operations, snake_case=True)
     assert [name.function for name in found.values()] == ["get_a", "get_a_2"]

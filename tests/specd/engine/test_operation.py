@@ -1,4 +1,6 @@
-"""Units of work, and where they run: return keeps, raise undoes, waiting holds nothing."""
+"""Units of work and their threads: returning commits, raising rolls back, waiting uses no
+resources.
+"""
 
 import asyncio
 import threading
@@ -28,14 +30,14 @@ MAIN = threading.main_thread().name
 
 
 ASKED: list[Any] = []
-"""The sessions security functions were given, in order."""
+"""The sessions passed to security functions, in order."""
 UNKNOWN: set[str] = set()
-"""Whose token has ended since they were asked for it."""
+"""Users whose token expired after the first check."""
 
 
 def knows(token: str, *, request: Context) -> str | None:
     used: Any = request.connection if request.is_read_only else request.session
-    assert used in ("connection", "snapshot", []), "it reads before all else"
+    assert used in ("connection", "snapshot", []), "it must run first"
     ASKED.append(used)
     return "ada" if token == "good-token" and "ada" not in UNKNOWN else None
 
@@ -75,7 +77,7 @@ def books(request: pytest.FixtureRequest) -> Books:
 
 
 class TestTwoPhases:
-    def test_the_first_comes_before_the_unit_and_off_the_event_loop(self, books: Books) -> None:
+    def test_prepare_phase_runs_before_the_unit_and_off_the_event_loop(self, books: Books) -> None:
         seen: list[Any] = []
 
         def prepare(ctx: Context, *, body: dict[str, Any]) -> str:
@@ -92,11 +94,11 @@ class TestTwoPhases:
         answer = client.post("/do", value={"value": 1}, headers=[ADA])
         assert answer.json == {"prepared": "prepared 1", "open": 1}
         assert books.kept == ["prepared 1"]
-        ((thread, session, kept, body),) = seen  # once, though the unit ran twice
+        ((thread, session, kept, body),) = seen  # once, although the unit ran twice
         assert (session, kept, body) == ("connection", books.kept, {"value": 1})
         assert thread != MAIN
 
-    def test_what_the_first_raises_is_the_answer(self, books: Books) -> None:
+    def test_error_of_the_prepare_phase_is_the_response(self, books: Books) -> None:
         def prepare(ctx: Context) -> None:
             raise LookupError
 
@@ -108,7 +110,7 @@ class TestTwoPhases:
         assert client.post("/do", value={"value": 1}).status == 500
         assert books.run_threads == set()
 
-    def test_a_handler_that_changes_nothing_opens_no_write_unit(self, books: Books) -> None:
+    def test_read_only_handler_opens_no_write_unit(self, books: Books) -> None:
         @read_only
         def do(ctx: Context, *, body: dict[str, Any]) -> Any:
             return {"session": ctx.session, "at": threading.current_thread().name}
@@ -118,7 +120,7 @@ class TestTwoPhases:
         assert answer.json["at"] != MAIN
         assert books.run_threads == set()
 
-    def test_it_leaves_the_event_loop_for_a_get_too(self, books: Books) -> None:
+    def test_prepare_phase_of_a_get_runs_off_the_event_loop(self, books: Books) -> None:
         @read_only
         def do(ctx: Context) -> Any:
             return {"at": threading.current_thread().name}
@@ -128,33 +130,31 @@ class TestTwoPhases:
 
 
 class TestWriting:
-    def test_return_keeps(self, books: Books) -> None:
+    def test_return_commits(self, books: Books) -> None:
         answer = service(books, write, requestBody=BODY).post("/do", value={"value": 1})
         assert (answer.status, answer.json) == (200, {"wrote": 1})
         assert (books.kept, books.undone, books.open) == ([1], 0, 0)
 
-    def test_raise_undoes(self, books: Books) -> None:
+    def test_raise_rolls_back(self, books: Books) -> None:
         client = service(books, write, requestBody=BODY)
         assert client.post("/do", value={"value": 1, "fail": True}).status == 500
         assert (books.kept, books.undone, books.open) == ([], 1, 0)
 
     @pytest.mark.parametrize("how", ["unspeakable", "undocumented"])
-    def test_an_answer_that_cannot_go_out_leaves_nothing_behind(
-        self, books: Books, how: str
-    ) -> None:
+    def test_invalid_response_rolls_back(self, books: Books, how: str) -> None:
         responses = {"200": ANYTHING["default"]}
         described = {**operation("do", requestBody=BODY), "responses": responses}
         client = serve({"/do": {"post": described}}, {"do": write}, database=books)
         assert client.post("/do", value={"value": 1, how: True}).status == 500
         assert (books.kept, books.undone) == ([], 1)
 
-    def test_a_lost_race_is_tried_once_more(self, books: Books) -> None:
+    def test_lost_race_is_retried(self, books: Books) -> None:
         books.lose = 1
         answer = service(books, write, requestBody=BODY).post("/do", value={"value": 1})
         assert answer.status == 200
         assert (books.kept, books.undone) == ([1], 1)
 
-    def test_and_only_once(self, books: Books) -> None:
+    def test_lost_race_is_retried_only_once(self, books: Books) -> None:
         books.lose = 2
         answer = service(books, write, requestBody=BODY).post("/do", value={"value": 1})
         assert (answer.status, answer.json["code"]) == (500, "Bug")
@@ -166,13 +166,13 @@ class TestWriting:
         assert len(books.run_threads) == 1
         assert MAIN not in books.run_threads
 
-    def test_an_invalid_request_opens_no_write(self, books: Books) -> None:
+    def test_invalid_request_opens_no_unit(self, books: Books) -> None:
         client = service(books, write, requestBody=BODY, security=[{"bearer": []}])
         assert client.post("/do", value={"value": 1}).status == 401
         assert client.post("/do", value=[], headers=[ADA]).status == 422
         assert books.run_threads == set()
 
-    def test_the_actor_is_known_in_the_unit(self, books: Books) -> None:
+    def test_unit_has_the_actor(self, books: Books) -> None:
         def do(ctx: Context) -> Any:
             assert ctx.session == []
             return {"actor": ctx.actor}
@@ -181,10 +181,10 @@ class TestWriting:
         assert client.post("/do", headers=[ADA]).json == {"actor": "ada"}
 
     @pytest.mark.parametrize("is_async", [True, False])
-    def test_who_asks_is_looked_at_again_in_the_unit(
+    def test_actor_is_checked_again_in_the_unit(
         self, books: Books, monkeypatch: pytest.MonkeyPatch, is_async: bool
     ) -> None:
-        """Whoever is gone when the unit begins writes nothing, on each of its tries."""
+        """If the actor no longer exists when the unit begins, each try writes nothing."""
 
         def do(ctx: Context) -> Any:
             ctx.session.append("written")
@@ -214,8 +214,8 @@ class TestWriting:
         assert books.kept == ["written"]
 
     @pytest.mark.parametrize("is_async", [True, False])
-    def test_so_is_the_role(self, books: Books, is_async: bool) -> None:
-        """The first look finds root, the second Ada."""
+    def test_role_is_checked_again_in_the_unit(self, books: Books, is_async: bool) -> None:
+        """The first check finds root, and the second finds Ada."""
 
         def do(ctx: Context) -> Any:
             ctx.session.append("written")
@@ -240,7 +240,7 @@ class TestWriting:
         assert (answer.status, answer.json["code"]) == (403, "NotAllowed")
         assert (books.kept, books.undone) == ([], 1)
 
-    def test_what_happened_elsewhere_is_written_down_whoever_asks(self, books: Books) -> None:
+    def test_unauthenticated_write_does_not_check_the_actor(self, books: Books) -> None:
         async def do(ctx: Context) -> Any:
             UNKNOWN.add("ada")
             await ctx.write_down(lambda session: session.append("done"))
@@ -254,7 +254,7 @@ class TestWriting:
         assert books.kept == ["done"]
 
     @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-    def test_every_method_but_get_writes(self, books: Books, method: str) -> None:
+    def test_every_method_except_get_writes(self, books: Books, method: str) -> None:
         def do(ctx: Context) -> Any:
             ctx.session.append(method)
             return {}
@@ -264,7 +264,7 @@ class TestWriting:
 
 
 class TestReading:
-    def test_get_reads_where_the_database_says(self, books: Books) -> None:
+    def test_get_reads_in_the_thread_that_the_database_prefers(self, books: Books) -> None:
         def do(ctx: Context) -> Any:
             return {"session": ctx.session, "thread": threading.current_thread().name}
 
@@ -274,7 +274,7 @@ class TestReading:
         assert (books.run_threads, books.open) == (set(), 0)
 
     @pytest.mark.parametrize("most", [None, 1000])
-    def test_a_list_is_read_off_the_event_loop(self, books: Books, most: int | None) -> None:
+    def test_long_list_is_read_off_the_event_loop(self, books: Books, most: int | None) -> None:
         def do(ctx: Context) -> Any:
             assert ctx.connection
             return {"threads": [threading.current_thread().name]}
@@ -288,7 +288,7 @@ class TestReading:
         assert answer.json["threads"] != [MAIN]
         assert MAIN not in books.read_threads
 
-    def test_a_short_list_is_not(self) -> None:
+    def test_short_list_is_read_on_the_event_loop(self) -> None:
         books = Books(inline=True)
         names = {"type": "array", "maxItems": 100, "items": {"type": "string"}}
         schema = {"type": "object", "properties": {"threads": names}}
@@ -297,7 +297,7 @@ class TestReading:
         assert client.get("/do").status == 200
         assert books.read_threads == {MAIN}
 
-    def test_what_comes_with_a_large_request_is_read_off_the_event_loop(self) -> None:
+    def test_reads_of_a_large_request_run_off_the_event_loop(self) -> None:
         books = Books(inline=True)
         client = service(books, write, security=[{"bearer": []}], requestBody=BODY)
         for size, is_inline in ((10, True), (SMALL, False)):
@@ -305,13 +305,13 @@ class TestReading:
             client.post("/do", headers=[ADA], value={"value": 1, "more": "x" * size})
             assert (books.read_threads == {MAIN}) is is_inline
 
-    def test_a_security_function_never_waits_on_the_event_loop(self) -> None:
+    def test_security_function_never_waits_on_the_event_loop(self) -> None:
         books = Books(inline=False)
         client = service(books, lambda ctx: {}, method="get", security=[{"bearer": []}])
         assert client.get("/do", headers=[ADA]).status == 200
         assert MAIN not in books.read_threads
 
-    def test_a_failing_read_closes_its_connection(self, books: Books) -> None:
+    def test_failing_read_closes_its_connection(self, books: Books) -> None:
         def do(ctx: Context) -> Any:
             return 1 / bool(ctx.connection is None)
 
@@ -321,7 +321,7 @@ class TestReading:
 
 class TestWaiting:
     @pytest.mark.parametrize("is_secured", [True, False])
-    def test_an_async_handler_uses_a_thread_only_if_its_security_may_wait(
+    def test_async_handler_uses_a_thread_only_if_its_security_may_wait(
         self, is_secured: bool
     ) -> None:
         books = Books(inline=False)
@@ -344,7 +344,7 @@ class TestWaiting:
         assert bool(given) is is_secured
         assert MAIN not in books.read_threads
 
-    def test_units_of_an_async_handler_are_its_own(self, books: Books) -> None:
+    def test_units_of_an_async_handler_are_independent(self, books: Books) -> None:
         async def do(ctx: Context) -> Any:
             with pytest.raises(RuntimeError, match=r"ctx\.session: an async def handler uses"):
                 ctx.session  # noqa: B018
@@ -357,7 +357,7 @@ class TestWaiting:
         assert client.post("/do", headers=[ADA]).json == {"open": 0, "actor": "ada"}
         assert books.kept == ["connection"]
 
-    def test_a_snapshot_of_an_async_handler_begins_with_who_asks(self, books: Books) -> None:
+    def test_snapshot_of_an_async_handler_begins_with_the_actor(self, books: Books) -> None:
         asked: list[Any] = []
 
         async def do(ctx: Context) -> Any:
@@ -370,15 +370,15 @@ class TestWaiting:
         assert client.post("/do", headers=[ADA]).json == {"seen": ["snapshot", "ada"], "open": 0}
         assert asked == ["ada"]
 
-    def test_a_failing_unit_of_an_async_handler_is_undone(self, books: Books) -> None:
+    def test_failing_unit_of_an_async_handler_is_rolled_back(self, books: Books) -> None:
         async def do(ctx: Context) -> Any:
             await ctx.write(lambda session: 1 / 0)
 
         assert service(books, do).post("/do").status == 500
         assert (books.kept, books.undone, books.open) == ([], 1, 0)
 
-    def test_200_that_wait_hold_neither_threads_nor_connections(self, books: Books) -> None:
-        """With two threads in all, others are served while 200 requests wait."""
+    def test_200_waiting_requests_use_neither_threads_nor_connections(self, books: Books) -> None:
+        """With two threads in total, other requests are served while 200 requests wait."""
         waiting = 0
 
         async def wait(ctx: Context) -> Any:
@@ -432,7 +432,7 @@ class TestWaiting:
         assert len(names - {MAIN}) <= most
 
     @pytest.mark.parametrize("name", ["session", "connection"])
-    def test_a_service_without_a_database_has_no_session(self, name: str) -> None:
+    def test_service_without_a_database_has_no_session(self, name: str) -> None:
         messages: list[str] = []
 
         def do(ctx: Context) -> Any:
@@ -444,14 +444,14 @@ class TestWaiting:
         assert serve({"/do": {"get": operation("do")}}, {"do": do}).get("/do").status == 200
         assert messages == [f"ctx.{name}: the service has no database"]
 
-    def test_without_a_database_it_just_runs(self, shop: Client) -> None:
+    def test_handler_runs_without_a_database(self, shop: Client) -> None:
         answer = shop.post("/notes/wait?seconds=0")
         assert (answer.status, answer.json) == (200, {"waited": 0})
 
 
 class TestLiveness:
-    def test_a_slow_write_does_not_hold_up_reads(self) -> None:
-        """SQLite's shape: reads inline, one writing thread that is stuck on a lock."""
+    def test_slow_write_does_not_delay_reads(self) -> None:
+        """Like SQLite: reads run inline, and the only writing thread waits for a lock."""
         books = Books(inline=True, threads=1)
         stuck = threading.Event()
 
@@ -485,7 +485,7 @@ class TestRateLimits:
             self.taken.append(ctx.actor)
             return (("RateLimit", f"left={9 - len(self.taken)}"),)
 
-    def test_every_request_counts_once_and_is_told_what_is_left(self) -> None:
+    def test_every_request_counts_once_and_gets_the_remaining_limit(self) -> None:
         limit = self.Limit()
         client = serve(
             {"/do": {"post": operation("do", security=[{"bearer": []}], requestBody=BODY)}},

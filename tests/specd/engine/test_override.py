@@ -1,4 +1,4 @@
-"""A POST that means another method; a body that cannot be read means none."""
+"""A POST can specify another method. An unreadable body specifies none."""
 
 import pytest
 
@@ -34,10 +34,10 @@ def part(name: bytes, value: bytes) -> bytes:
         (b"", b"method=put", None),
     ],
 )
-def test_meant_method(content_type: bytes, raw: bytes, method: str | None) -> None:
+def test_specified_method_is_used(content_type: bytes, raw: bytes, method: str | None) -> None:
     assert overriding_method(raw, {b"content-type": content_type}) == method
 
 
-def test_media_types_lose_case_and_options() -> None:
+def test_case_and_parameters_of_media_types_are_ignored() -> None:
     assert media_type_of({b"content-type": b" Text/HTML ; charset=x"}) == "text/html"
     assert media_type_of({}) == ""

@@ -1,4 +1,4 @@
-"""Each request for a page leaves a line in the log and is counted, by its route."""
+"""Each request for a page is logged and counted by its route."""
 
 import re
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def log_lines(logs: Callable[[], list[dict[str, Any]]]) -> Lines:
     return lambda: [line for line in logs() if line["event"] == "request"]
 
 
-def test_both_name_the_route_alike() -> None:
+def test_log_and_metrics_use_the_same_route() -> None:
     assert pages_app.ROUTE == page_visits.ROUTE
 
 
@@ -33,7 +33,7 @@ def add_order(app: Flask) -> None:
     app.add_url_rule("/orders/<token>", view_func=lambda token: "An order")
 
 
-def test_each_route_is_logged_and_counted_without_what_a_client_chose(log_lines: Lines) -> None:
+def test_each_route_is_logged_and_counted_without_client_data(log_lines: Lines) -> None:
     pages = build_pages(documents={"shop": "/shop/openapi"}, own=[add_order])
     client = Client(build_app([shop_service()], pages=pages), "")
     rules = list(pages.url_map.iter_rules())
@@ -64,7 +64,7 @@ def test_unknown_path_is_counted_as_one_route(log_lines: Lines, path: str) -> No
     assert f"specd_requests_total{{{labels}}}" in client.get("/metrics").body.decode()
 
 
-def test_page_that_fails_is_an_error_of_its_route(
+def test_failing_page_is_an_error_of_its_route(
     log_lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pages_app, "log", structlog.get_logger())
@@ -87,7 +87,7 @@ def test_address_is_that_of_the_client_behind_the_proxy(log_lines: Lines) -> Non
     assert line["address"] == "203.0.113.7"
 
 
-def test_probes_leave_no_line(log_lines: Lines) -> None:
+def test_probes_are_not_logged(log_lines: Lines) -> None:
     client = Client(build_app([shop_service()], pages=build_pages(documents={})), "")
     for path in ("/healthz", "/readyz", "/metrics"):
         client.get(path)

@@ -1,4 +1,4 @@
-"""Path, query and header parameters: from text to the handler's values."""
+"""Path, query and header parameters: conversion from text to values."""
 
 from typing import Any
 
@@ -161,8 +161,8 @@ JSON_TEXTS: list[tuple[Any, str, Any]] = [
 
 
 @pytest.mark.parametrize(("schema", "query", "expected"), JSON_TEXTS)
-def test_json_in_a_text(schema: dict[str, Any], query: str, expected: Any) -> None:
-    """Its schema stands beside the text's own, which other readers of the document go by."""
+def test_json_in_a_text_is_parsed(schema: dict[str, Any], query: str, expected: Any) -> None:
+    """Its schema is next to the schema of the text, which other readers of the document use."""
     text = {"type": "string", "x-content-schema": schema}
     check(echo(text), f"/things?{query}", expected)
 
@@ -214,22 +214,22 @@ def test_path_parameters(
 
 
 class TestPresence:
-    def test_a_default_is_passed_when_nothing_is_sent(self) -> None:
+    def test_missing_value_has_the_default(self) -> None:
         check(echo({**INTEGER, "default": 3}), "/things", 3)
 
-    def test_no_default_leaves_it_to_the_handler(self) -> None:
+    def test_missing_value_without_a_default_is_not_passed(self) -> None:
         check(echo(INTEGER), "/things", "absent")
 
     @pytest.mark.parametrize("where", ["query", "header"])
-    def test_a_required_one_is_missed(self, where: str) -> None:
+    def test_missing_required_parameter_is_rejected(self, where: str) -> None:
         answer = echo(INTEGER, where=where, required=True).get("/things")
         assert answer.status == 422
         assert answer.json["details"] == [{"path": f"/{where}/value", "message": "is required"}]
 
-    def test_the_last_of_a_repeated_scalar_counts(self) -> None:
+    def test_last_of_a_repeated_scalar_is_used(self) -> None:
         check(echo(INTEGER), "/things?value=x&value=2", 2)
 
-    def test_everything_wrong_is_told_at_once(self, shop: Any) -> None:
+    def test_all_errors_are_reported_together(self, shop: Any) -> None:
         answer = shop.get("/items?limit=0&sort=x&ids=a&filter=x", headers=[("X-Depth", "10")])
         assert answer.status == 422
         assert sorted(answer.paths) == [
@@ -240,10 +240,10 @@ class TestPresence:
             "/query/sort",
         ]
 
-    def test_unknown_ones_are_told_to_the_handler(self, shop: Any) -> None:
+    def test_unknown_parameters_are_passed_to_the_handler(self, shop: Any) -> None:
         assert shop.get("/items?b=1&a=2&limit=3").json["unknown"] == ["a", "b"]
 
-    def test_a_reference_is_followed(self) -> None:
+    def test_reference_is_resolved(self) -> None:
         client = serve(
             {
                 "/things": {
@@ -267,7 +267,7 @@ class TestPresence:
         check(client, "/things?value=2", 2)
         check(client, "/things?value=9", REFUSED)
 
-    def test_an_operation_overrides_its_path(self) -> None:
+    def test_operation_overrides_its_path(self) -> None:
         def read_thing(ctx: Context, *, value: int = 0) -> dict[str, Any]:
             return {"value": value}
 
@@ -307,7 +307,7 @@ def test_argument_names(name: str, argument: str) -> None:
     assert argument_name(name) == argument
 
 
-def test_parameters_of_one_name_are_arguments_of_their_own() -> None:
+def test_parameters_with_one_name_are_separate_arguments() -> None:
     def read_thing(
         ctx: Context,
         *,
@@ -353,7 +353,7 @@ def test_parameters_of_one_name_are_arguments_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("where", ["query", "cookie"])
-def test_another_name_of_a_parameter_with_a_style(where: str) -> None:
+def test_parameter_with_a_style_can_be_renamed(where: str) -> None:
     def read_thing(ctx: Context, *, ids: list[int] | None = None) -> dict[str, Any]:
         return {"value": ids}
 
@@ -380,7 +380,7 @@ def test_another_name_of_a_parameter_with_a_style(where: str) -> None:
         ({"schema": {"$ref": "#/components/schemas/Nowhere"}}, "Nowhere"),
     ],
 )
-def test_start_up_refuses_what_is_not_served(facts: dict[str, Any], words: str) -> None:
+def test_start_fails_for_unsupported_parameters(facts: dict[str, Any], words: str) -> None:
     with pytest.raises(DocumentError, match=words) as refused:
         echo(facts["schema"], **{k: v for k, v in facts.items() if k != "schema"})
     place = str(refused.value)
@@ -403,15 +403,15 @@ class TestPairs:
             (b"a=%", {"a": ["%"]}),
         ],
     )
-    def test_reads_as_browsers_write(self, raw: bytes, pairs: dict[str, list[str]]) -> None:
+    def test_parses_like_browsers(self, raw: bytes, pairs: dict[str, list[str]]) -> None:
         assert parse_pairs(raw, "query") == pairs
 
     @pytest.mark.parametrize("raw", [b"a=%00", b"%00=a", b"a=\0", b"a=%FF", b"\xff", b"%C0%80=1"])
-    def test_refuses(self, raw: bytes) -> None:
+    def test_rejects_invalid_pairs(self, raw: bytes) -> None:
         with pytest.raises(InvalidRequest):
             parse_pairs(raw, "query")
 
-    def test_takes_a_thousand_fields_but_no_more(self) -> None:
+    def test_accepts_at_most_a_thousand_fields(self) -> None:
         assert len(parse_pairs(b"&".join(b"%d" % i for i in range(MAX_QUERY_FIELDS)), "q")) == 1000
         with pytest.raises(InvalidRequest, match="1000 fields"):
             parse_pairs(b"&" * MAX_QUERY_FIELDS, "q")

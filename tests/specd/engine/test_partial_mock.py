@@ -1,4 +1,4 @@
-"""A mock serves what is right in a wrong document, and names the rest."""
+"""A mock serves the correct parts of a document with errors, and lists the others."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ components:
 """
 
 
-def test_mock_serves_the_operations_that_no_mistake_touches(tmp_path: Path) -> None:
+def test_mock_serves_the_operations_without_errors(tmp_path: Path) -> None:
     file = tmp_path / "vendor.yaml"
     file.write_text(TEXT)
     mock = build_partial_mock([file])
@@ -65,7 +65,7 @@ def test_mock_serves_the_operations_that_no_mistake_touches(tmp_path: Path) -> N
         assert part in said, part
 
 
-def test_mock_serves_what_refers_to_a_part_of_an_operation_that_is_left_out(tmp_path: Path) -> None:
+def test_mock_serves_references_into_an_omitted_operation(tmp_path: Path) -> None:
     file = tmp_path / "vendor.yaml"
     file.write_text("""
 openapi: 3.1.0
@@ -94,14 +94,14 @@ paths:
     assert client.get("/right?n=x").status == 400
 
 
-def test_document_without_operations_is_refused_by_name(tmp_path: Path) -> None:
+def test_document_without_operations_is_rejected_by_name(tmp_path: Path) -> None:
     file = tmp_path / "vendor.yaml"
     file.write_text('{openapi: 3.1.0, info: {title: Vendor, version: "1"}, paths: {}}')
     with pytest.raises(DocumentError, match="without operations"):
         build_partial_mock([file])
 
 
-def test_document_with_nothing_right_is_refused(tmp_path: Path) -> None:
+def test_document_without_correct_operations_is_rejected(tmp_path: Path) -> None:
     file = tmp_path / "vendor.yaml"
     file.write_text(TEXT.replace("openapi: 3.0.3", "openapi: 3.0.3\nx-a: 1").split("  /right")[0]
                     + '  /a: {get: {responses: {"2OO": {description: ok}}}}\n')  # fmt: skip
@@ -109,7 +109,7 @@ def test_document_with_nothing_right_is_refused(tmp_path: Path) -> None:
         build_partial_mock([file])
 
 
-def test_mistake_in_a_file_that_many_refer_to_is_named_once(tmp_path: Path) -> None:
+def test_error_in_a_shared_file_is_named_once(tmp_path: Path) -> None:
     (tmp_path / "path.yaml").write_text(
         'get: {responses: {"200": {description: ok, content: {text/plain: {$ref: a.yaml}}}}}\n'
     )
@@ -128,7 +128,7 @@ def test_mistake_in_a_file_that_many_refer_to_is_named_once(tmp_path: Path) -> N
     assert sorted(said) == sorted([text.format(49), text.format(8)])
 
 
-def test_example_that_looks_like_a_reference_leaves_nothing_out(tmp_path: Path) -> None:
+def test_example_that_looks_like_a_reference_omits_nothing(tmp_path: Path) -> None:
     file = tmp_path / "vendor.yaml"
     file.write_text("""
 openapi: 3.0.3

@@ -1,4 +1,4 @@
-"""Patterns as people write them, read by the validator of schemas."""
+"""Patterns in the notation of ECMA-262, used by the validator of schemas."""
 
 import pytest
 
@@ -22,7 +22,7 @@ from specd._engine.openapi.patterns import in_unicode_mode
         (r"^\S{1,8192}$", "a" * 8192, "a" * 8193),
     ],
 )
-def test_what_it_means(written: str, fits: str, fits_not: str) -> None:
+def test_pattern_is_translated(written: str, fits: str, fits_not: str) -> None:
     schemas = Schemas({"openapi": "3.1.0"}, drop="readOnly")
     validate = schemas.compile({"type": "string", "pattern": written}, "here")
     schemas.finish()
@@ -34,5 +34,5 @@ def test_what_it_means(written: str, fits: str, fits_not: str) -> None:
     "pattern",
     [r"^[a-z]-[0-9-]$", r"[\]{}-]", r"(?<year>\d{4})-\k<year>", r"\u{1F600}{2,}", r"\{\}"],
 )
-def test_what_is_in_unicode_mode_stays(pattern: str) -> None:
+def test_pattern_valid_in_unicode_mode_is_unchanged(pattern: str) -> None:
     assert in_unicode_mode(pattern) == pattern

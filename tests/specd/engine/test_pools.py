@@ -1,4 +1,4 @@
-"""Whichever threads are taken, probes are answered and the work of all others goes on."""
+"""If all threads of a kind are in use, probes and other work continue."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ IN_TIME_S = 5.0
 WRITERS = 3
 PAGES = "pages"
 OWN = Pool("own", 3)
-"""A pool that a service has for its handlers."""
+"""A pool of a service for its handlers."""
 Work = Callable[..., Coroutine[Any, Any, Any]]
 
 
 def pools(threads: Threads) -> dict[str, tuple[int, Work]]:
-    """Return how many threads each pool of a process has, and how to work there."""
+    """Return the number of threads of each pool of a process, and functions that use them."""
 
     async def read(work: Callable[..., Any], *parts: Any) -> Any:
         return await threads.run_reading(work, *parts)
@@ -53,7 +53,7 @@ async def ask(app: Any, path: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("taken", [*pools(Threads("shop", None)), PAGES])
-def test_taken_threads_hold_up_nobody_else(taken: str) -> None:
+def test_busy_threads_do_not_delay_other_work(taken: str) -> None:
     free, begun = threading.Event(), threading.Semaphore(0)
 
     def block() -> None:
@@ -84,7 +84,7 @@ def test_taken_threads_hold_up_nobody_else(taken: str) -> None:
             ends = loop.time() + IN_TIME_S
             for _ in range(size):
                 while not begun.acquire(blocking=False):
-                    assert loop.time() < ends, "not all of its threads are taken"
+                    assert loop.time() < ends, "some of its threads are free"
                     await asyncio.sleep(0.005)
             for path in (b"/healthz", b"/readyz", b"/metrics"):
                 assert await ask(app, path) == b"200", path

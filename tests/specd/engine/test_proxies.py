@@ -1,4 +1,4 @@
-"""Whose address counts behind proxies: the last hop that is no trusted proxy, and nobody's word."""
+"""The client address behind proxies is the last hop that is not a trusted proxy."""
 
 import asyncio
 from typing import Any
@@ -17,7 +17,7 @@ PROXIES = TrustedProxies(("10.0.0.0/8", "127.0.0.1", "fd00::/8", "unix"))
 
 
 def seen(peer: str | None, *told: bytes, proxies: TrustedProxies = PROXIES) -> str:
-    """The client that a request from `peer` with these headers is counted for."""
+    """Return the client to which a request from `peer` with these headers is attributed."""
     scope: dict[str, Any] = {
         "type": "http",
         "scheme": "http",
@@ -44,11 +44,11 @@ def seen(peer: str | None, *told: bytes, proxies: TrustedProxies = PROXIES) -> s
         (None, [b"203.0.113.9"], "203.0.113.9"),
         ("10.0.0.1", [], "10.0.0.1"),
         ("10.0.0.1", [b"10.0.0.7"], "10.0.0.7"),
-        # A peer that is no proxy of ours may say what it likes.
+        # Headers of a peer that is not one of our proxies are ignored.
         ("203.0.113.1", [b"10.0.0.7"], "203.0.113.1"),
         ("203.0.113.1", [b"1.1.1.1"], "203.0.113.1"),
         ("2001:db8::1", [b"1.1.1.1"], "2001:db8::1"),
-        # What cannot be read is not believed: the proxy that told it counts.
+        # Unreadable headers are ignored, so the proxy that sent them is used.
         ("10.0.0.1", [b""], "10.0.0.1"),
         ("10.0.0.1", [b"unknown"], "10.0.0.1"),
         ("10.0.0.1", [b"_hidden"], "10.0.0.1"),
@@ -60,16 +60,16 @@ def seen(peer: str | None, *told: bytes, proxies: TrustedProxies = PROXIES) -> s
         ("10.0.0.1", [b"::1%" + b"a" * 9], "::1"),
     ],
 )  # fmt: skip
-def test_the_last_hop_that_is_not_trusted(peer: str | None, told: list[bytes], client: str) -> None:
+def test_last_untrusted_hop_is_the_client(peer: str | None, told: list[bytes], client: str) -> None:
     assert seen(peer, *told) == client
 
 
-def test_a_chain_of_trusted_hops_is_followed_so_far_and_no_further() -> None:
+def test_chain_of_trusted_hops_is_followed_to_its_end() -> None:
     assert seen("10.0.0.1", b"203.0.113.9" + b",10.0.0.7" * (MAX_HOPS - 1)) == "203.0.113.9"
     assert seen("10.0.0.1", b"203.0.113.9" + b",10.0.0.7" * 100_000) == "10.0.0.7"
 
 
-def test_nobody_is_trusted_by_default() -> None:
+def test_no_proxy_is_trusted_by_default() -> None:
     for peer in ("127.0.0.1", "10.0.0.1", "::1", None):
         assert seen(peer, b"203.0.113.9", proxies=TrustedProxies(())) == (peer or "")
     assert seen(None, b"203.0.113.9", proxies=TrustedProxies(("127.0.0.1",))) == ""
@@ -84,7 +84,7 @@ def test_nobody_is_trusted_by_default() -> None:
         ("203.0.113.1", b"https", "http"),
     ],
 )
-def test_only_a_trusted_proxy_says_how_it_was_asked(peer: str, proto: bytes, scheme: str) -> None:
+def test_only_a_trusted_proxy_sets_scheme_and_host(peer: str, proto: bytes, scheme: str) -> None:
     scope: dict[str, Any] = {
         "scheme": "http",
         "client": (peer, 1),
@@ -103,11 +103,11 @@ def test_only_a_trusted_proxy_says_how_it_was_asked(peer: str, proto: bytes, sch
         ("testclient", "testclient", "testclient"),
     ],
 )
-def test_what_counts_as_one_place(address: str, place: str, network: str) -> None:
+def test_addresses_are_grouped_into_networks(address: str, place: str, network: str) -> None:
     assert (network_of_client(address), network_of_client(address, 24, 48)) == (place, network)
 
 
-def test_handlers_and_pages_see_the_client() -> None:
+def test_handlers_and_pages_get_the_client_address() -> None:
     def whoami(ctx: Any) -> Response:
         return Response(200, ctx.client.encode())
 

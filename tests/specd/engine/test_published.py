@@ -1,4 +1,4 @@
-"""Published documents name absolute addresses: importers forget where a document came from."""
+"""Published documents contain absolute URLs, because importers forget a document's URL."""
 
 from __future__ import annotations
 
@@ -36,34 +36,34 @@ def written(text: bytes) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", ["yaml", "json"])
 class TestAddresses:
-    def test_the_one_asked(self, kind: str) -> None:
+    def test_requested_url_is_used(self, kind: str) -> None:
         assert servers(HOST, kind) == [{"url": "http://api.example:8443/shop"}]
 
-    def test_the_scheme_is_the_public_addresss(self, kind: str) -> None:
+    def test_scheme_is_that_of_the_public_url(self, kind: str) -> None:
         origins = Origins("https://pay.example")
         asked = servers(HOST, kind, origins=origins)
         assert asked == [{"url": "https://api.example:8443/shop"}]
 
-    def test_the_public_one(self, kind: str) -> None:
+    def test_public_url_is_used(self, kind: str) -> None:
         assert servers(HOST, kind, public_url="https://pay.example/of") == [
             {"url": "https://pay.example/of/shop"}
         ]
 
-    def test_the_root_ends_without_a_slash(self, kind: str) -> None:
+    def test_root_has_no_trailing_slash(self, kind: str) -> None:
         text = SHOP_TEXT.replace(b"- url: /shop", b"- {url: /, description: Here}")
         assert servers(HOST, kind, **written(text)) == [
             {"url": "http://api.example:8443", "description": "Here"}
         ]
 
     @pytest.mark.parametrize("host", ["", "a b", 'a"b', "a/b", "a@b", "[::1", "caf\xe9"])
-    def test_not_one_that_is_none(self, kind: str, host: str) -> None:
+    def test_invalid_host_is_ignored(self, kind: str, host: str) -> None:
         assert servers([("Host", host)], kind) == [{"url": "/shop"}]
 
     @pytest.mark.parametrize("host", ["localhost", "10.0.0.1:80", "[::1]:8080"])
-    def test_any_that_is_one(self, kind: str, host: str) -> None:
+    def test_valid_host_is_used(self, kind: str, host: str) -> None:
         assert servers([("Host", host)], kind) == [{"url": f"http://{host}/shop"}]
 
-    def test_an_absolute_one_stays(self, kind: str) -> None:
+    def test_absolute_url_is_kept(self, kind: str) -> None:
         text = SHOP_TEXT.replace(b"- url: /shop", b"- url: https://x.example/shop")
         assert servers(HOST, kind, **written(text)) == [{"url": "https://x.example/shop"}]
 
@@ -78,14 +78,14 @@ class TestAddresses:
         b"'servers': [{url: /shop}]\n",
     ],
 )
-def test_the_rest_of_the_text_is_kept(block: bytes) -> None:
+def test_other_text_is_kept(block: bytes) -> None:
     text = SHOP_TEXT.replace(b"servers:\n  - url: /shop\n", block)
     assert text != SHOP_TEXT or block == b"servers:\n  - url: /shop\n"
     read = yaml.safe_load(shop(**written(text)).get("/openapi.yaml", headers=HOST).body)
     assert read == {**PUBLISHED, "servers": [{"url": "http://api.example:8443/shop"}]}
 
 
-def test_each_address_has_an_etag_of_its_own() -> None:
+def test_each_url_has_a_different_etag() -> None:
     client = shop()
     one, other = (
         client.get("/openapi.yaml", headers=[("Host", host)]).header("ETag") for host in ("a", "b")
@@ -97,7 +97,7 @@ def test_each_address_has_an_etag_of_its_own() -> None:
     assert client.get("/openapi.yaml", headers=asked).status == 200
 
 
-def test_a_document_without_servers_gets_none() -> None:
+def test_document_without_servers_gets_none() -> None:
     text, expected = (
         each.replace(b"servers:\n  - url: /shop\n", b"") for each in (SHOP_TEXT, PUBLISHED_TEXT)
     )
@@ -121,7 +121,7 @@ SCHEMES = {
 
 
 class TestNamesOfSourceCode:
-    """Published documents name no function and no module."""
+    """Published documents contain no names of functions and modules."""
 
     CONTENT = document(
         {
@@ -157,15 +157,15 @@ class TestNamesOfSourceCode:
         }
         assert published["components"]["securitySchemes"] == expected
 
-    def test_are_taken_out(self) -> None:
+    def test_are_removed(self) -> None:
         text, content = self.published()
         self.check(content)
         assert b"made_things" not in text
 
     @pytest.mark.parametrize("flow", [False, None, True])
     @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-    def test_are_taken_out_of_the_text(self, flow: bool | None, end: bytes) -> None:
-        """In block style, flow style, and both."""
+    def test_are_removed_from_the_text(self, flow: bool | None, end: bytes) -> None:
+        """In block style, in flow style, and in both."""
         text = yaml.safe_dump(self.CONTENT, default_flow_style=flow, sort_keys=False, width=9999)
         text = text.replace("x-note: kept", '"x-note": kept')
         written = b"# Kept too.\n" + text.encode().replace(b"\n", end)
@@ -184,7 +184,7 @@ class TestNamesOfSourceCode:
             b"? x-apikeyInfoFunc\n      : tests.specd.engine.shop.auth.key",
         ],
     )
-    def test_are_taken_out_however_they_are_written(self, line: bytes) -> None:
+    def test_are_removed_in_every_notation(self, line: bytes) -> None:
         text = yaml.safe_dump(self.CONTENT, sort_keys=False, width=9999).encode()
         changed = text.replace(b"x-apikeyInfoFunc: " + CHECK.encode(), line)
         assert changed != text
@@ -192,7 +192,7 @@ class TestNamesOfSourceCode:
         self.check(content)
         assert b"InfoFunc" not in published
 
-    def test_in_other_places_are_text(self) -> None:
+    def test_in_other_places_are_kept(self) -> None:
         info = {"title": "Made", "version": "1", "description": self.EXAMPLE}
         content = {**self.CONTENT, "info": info}
         text = yaml.safe_dump(content, default_style=None, sort_keys=False, width=9999).encode()
@@ -200,7 +200,7 @@ class TestNamesOfSourceCode:
         self.check(published)
         assert published["info"] == info
 
-    def test_text_without_any_is_published_byte_for_byte(self) -> None:
+    def test_text_without_names_is_published_unchanged(self) -> None:
         text = b"# A.\n" + yaml.safe_dump(document({})).encode() + b"# x-apikeyInfoFunc: a\n"
         assert self.published(text)[0] == text
 

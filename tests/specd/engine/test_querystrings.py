@@ -1,4 +1,4 @@
-"""A query that is one value, since OpenAPI 3.2."""
+"""A query string as a single value, available since OpenAPI 3.2."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ def served(media_type: str, schema: Any, *others: Any, **facts: Any) -> Client:
         (JSON, {**COUNT, "default": {"n": 5}}, "", {"n": 5}),
     ],
 )
-def test_the_query_is_one_value(media_type: str, schema: Any, query: str, expected: Any) -> None:
+def test_query_is_one_value(media_type: str, schema: Any, query: str, expected: Any) -> None:
     answer = served(media_type, schema).get(f"/a?{query}")
     if isinstance(expected, list):
         assert (answer.status, answer.paths) == (422, expected)
@@ -65,7 +65,7 @@ def test_the_query_is_one_value(media_type: str, schema: Any, query: str, expect
         assert (answer.status, answer.json) == (200, {"value": expected, "unknown": []})
 
 
-def test_a_required_one_is_missed() -> None:
+def test_missing_required_value_is_rejected() -> None:
     assert served(JSON, COUNT, required=True).get("/a").paths == ["/query"]
 
 
@@ -76,6 +76,6 @@ def test_a_required_one_is_missed() -> None:
         (JSON, ({"name": "b", "in": "query", "schema": {}},), "with no other parameter of a query"),
     ],
 )
-def test_what_is_refused(media_type: str, others: Any, words: str) -> None:
+def test_invalid_values_are_rejected(media_type: str, others: Any, words: str) -> None:
     with pytest.raises(DocumentError, match=words):
         served(media_type, COUNT, *others)

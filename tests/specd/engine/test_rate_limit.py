@@ -1,4 +1,4 @@
-"""Rate limits: one count for all processes, exact at the edge, forgotten in time."""
+"""Rate limits: one exact count for all processes, deleted in time."""
 
 import os
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def request(client: str = "ada", *, after_s: float = 0) -> Any:
     return SimpleNamespace(client=client, now=NOW + timedelta(seconds=after_s))
 
 
-def test_lets_in_as_many_as_it_says(table: SharedTable) -> None:
+def test_allows_the_configured_number(table: SharedTable) -> None:
     limit = limiter(table)
     left = [dict(limit.take(request()))["RateLimit"] for _ in range(5)]
     assert [text.partition("r=")[2].partition(";")[0] for text in left] == [*"43210"]
@@ -49,7 +49,7 @@ def test_lets_in_as_many_as_it_says(table: SharedTable) -> None:
 
 @pytest.mark.parametrize("number", [1, 7, 9, 11, 17, 61, 300, 601, 700, 1000])
 @pytest.mark.parametrize("at", [0, 0.123456, 3.3])
-def test_the_limit_is_exact_whatever_it_is(table: SharedTable, number: int, at: float) -> None:
+def test_limit_is_exact_for_every_value(table: SharedTable, number: int, at: float) -> None:
     limit = limiter(table, limit=number)
     for left in reversed(range(number)):
         answer = dict(limit.take(request(after_s=at)))["RateLimit"]
@@ -58,7 +58,7 @@ def test_the_limit_is_exact_whatever_it_is(table: SharedTable, number: int, at: 
         limit.take(request(after_s=at))
 
 
-def test_a_refused_request_costs_nothing(table: SharedTable) -> None:
+def test_rejected_request_does_not_count(table: SharedTable) -> None:
     limit = limiter(table)
     for _ in range(5):
         limit.take(request())
@@ -70,7 +70,7 @@ def test_a_refused_request_costs_nothing(table: SharedTable) -> None:
         limit.take(request(after_s=12))
 
 
-def test_after_the_announced_wait_there_is_room(table: SharedTable) -> None:
+def test_request_is_allowed_after_the_announced_delay(table: SharedTable) -> None:
     limit = limiter(table, limit=7)
     for _ in range(7):
         limit.take(request())
@@ -79,7 +79,7 @@ def test_after_the_announced_wait_there_is_room(table: SharedTable) -> None:
     limit.take(request(after_s=refused.value.retry_after_s))
 
 
-def test_after_the_period_all_is_forgotten(table: SharedTable) -> None:
+def test_counts_are_deleted_after_the_period(table: SharedTable) -> None:
     limit = limiter(table)
     for _ in range(5):
         limit.take(request())
@@ -87,7 +87,7 @@ def test_after_the_period_all_is_forgotten(table: SharedTable) -> None:
         limit.take(request(after_s=60))
 
 
-def test_clients_do_not_share(table: SharedTable) -> None:
+def test_clients_have_separate_limits(table: SharedTable) -> None:
     limit = limiter(table, limit=1)
     for number in range(500):
         limit.take(request(f"client {number}"))
@@ -95,7 +95,7 @@ def test_clients_do_not_share(table: SharedTable) -> None:
         limit.take(request("client 499"))
 
 
-def test_a_second_table_on_the_same_file_counts_on(table: SharedTable, tmp_path: Path) -> None:
+def test_second_table_of_the_same_file_continues(table: SharedTable, tmp_path: Path) -> None:
     other = SharedTable(tmp_path / "limits")
     for number in range(6):
         of = limiter(table if number % 2 else other, limit=6)
@@ -107,7 +107,7 @@ def test_a_second_table_on_the_same_file_counts_on(table: SharedTable, tmp_path:
 
 
 def test_processes_count_together(table: SharedTable) -> None:
-    """Four processes race for 100 places: 100 get one, no more and no fewer."""
+    """Four processes compete for 100 requests. Exactly 100 are allowed."""
     reader, writer = os.pipe()
     pids = []
     for _ in range(4):
@@ -131,18 +131,18 @@ def test_processes_count_together(table: SharedTable) -> None:
 
 
 class TestAttackOnTheTable:
-    """Whoever has names without end forgets nobody's count."""
+    """Clients with unlimited names cannot delete the counts of others."""
 
     @pytest.fixture
     def small(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[SharedTable]:
-        """A table of one bucket: every client meets every other."""
+        """A table of one bucket, which all clients share."""
         monkeypatch.setattr(rate_limit, "_BUCKETS", 1)
         monkeypatch.setattr(rate_limit, "_SIZE", rate_limit._HEAD + rate_limit._BUCKET)
         opened = SharedTable(tmp_path / "small")
         yield opened
         opened.close()
 
-    def test_a_count_in_use_is_never_evicted(self, small: SharedTable) -> None:
+    def test_count_in_use_is_never_evicted(self, small: SharedTable) -> None:
         limit = limiter(small)
         for _ in range(5):
             limit.take(request("victim"))
@@ -152,7 +152,7 @@ class TestAttackOnTheTable:
             with pytest.raises(RateLimited):
                 limit.take(request("victim"))
 
-    def test_who_finds_no_place_shares_one_allowance(self, small: SharedTable) -> None:
+    def test_clients_without_a_slot_share_one_limit(self, small: SharedTable) -> None:
         limit = limiter(small)
         served = 0
         for number in range(100):
@@ -160,10 +160,10 @@ class TestAttackOnTheTable:
                 limit.take(request(f"name {number}"))
                 served += 1
         assert served == rate_limit._PLACES + 5
-        # As soon as places are free, everybody has their own.
+        # When slots are free, each client has its own limit.
         limit.take(request("name 99", after_s=61))
 
-    def test_moving_to_a_place_of_ones_own_does_not_pay(self, small: SharedTable) -> None:
+    def test_moving_to_an_own_slot_gives_no_advantage(self, small: SharedTable) -> None:
         limit = limiter(small)
         for number in range(rate_limit._PLACES):
             limit.take(request(f"name {number}"))
@@ -171,12 +171,12 @@ class TestAttackOnTheTable:
             limit.take(request("guesser"))
         with pytest.raises(RateLimited):
             limit.take(request("guesser"))
-        limit.take(request("guesser", after_s=13))  # the others' places are free again
+        limit.take(request("guesser", after_s=13))  # the slots of the others are free again
         with pytest.raises(RateLimited):
             limit.take(request("guesser", after_s=13))
 
-    def test_names_that_meet_cannot_be_chosen(self, tmp_path: Path) -> None:
-        """The key is another in each table, so what was found offline says nothing."""
+    def test_colliding_names_cannot_be_chosen(self, tmp_path: Path) -> None:
+        """Each table has a different key, so collisions found offline are useless."""
         keys = set()
         for number in range(4):
             table = SharedTable(tmp_path / f"table {number}")
@@ -188,14 +188,14 @@ class TestAttackOnTheTable:
         assert again._key in keys
         again.close()
 
-    def test_a_table_of_another_release_is_made_anew(self, tmp_path: Path) -> None:
+    def test_table_of_another_release_is_replaced(self, tmp_path: Path) -> None:
         (tmp_path / "limits").write_bytes(b"\1" * 1_048_576)
         table = SharedTable(tmp_path / "limits")
         assert dict(limiter(table).take(request()))["RateLimit"] == '"default";r=4;t=12'
         assert (tmp_path / "limits").stat().st_mode & 0o777 == 0o600
         table.close()
 
-    def test_a_clock_set_back_locks_nobody_out(self, table: SharedTable) -> None:
+    def test_clock_set_back_blocks_no_client(self, table: SharedTable) -> None:
         limit = limiter(table)
         for _ in range(5):
             limit.take(request(after_s=10_000_000))

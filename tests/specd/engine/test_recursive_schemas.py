@@ -1,4 +1,4 @@
-"""Saying what is wrong in a value costs at most a constant times checking a right one."""
+"""Explaining an invalid value costs at most a constant times the validation of a valid value."""
 
 import json
 import random
@@ -107,17 +107,17 @@ RECURSIVE: dict[str, tuple[dict[str, Any], Any, Callable[[Any], Any]]] = {
         lambda it: {"either": {"a": it["either"], "n": 1}},
     ),
 }
-"""Names and their schema of a node, a wrong leaf, and what makes a node of another."""
+"""Name -> schema of a node, an invalid leaf, and a function that wraps a node."""
 
 
 def peak() -> int:
-    """Return the most memory that the process has held so far, in MiB."""
+    """Return the peak memory of the process, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 @pytest.mark.parametrize("version", ["3.0.3", "3.1.0"])
 @pytest.mark.parametrize("name", RECURSIVE)
-def test_deep_value_is_refused_quickly(name: str, version: str) -> None:
+def test_deep_value_is_rejected_quickly(name: str, version: str) -> None:
     schema, value, wrap = RECURSIVE[name]
     validate = Schemas(document(version, Node=schema), drop="").compile(NODE, "here")
     before, allowed_s = peak(), 0.1 * slowness()
@@ -130,7 +130,7 @@ def test_deep_value_is_refused_quickly(name: str, version: str) -> None:
     assert peak() - before < 64
 
 
-def test_violations_below_a_cut_are_told() -> None:
+def test_violations_below_a_cut_are_reported() -> None:
     tree = {
         "type": "object",
         "properties": {
@@ -152,8 +152,8 @@ def test_violations_below_a_cut_are_told() -> None:
     assert len(many) == len({(found.path, found.rule) for found in many}) == MAX_VIOLATIONS
 
 
-def test_wrong_schema_beside_a_recursive_one_is_named() -> None:
-    """A build that fails is done again for each schema, of which the good ones work then."""
+def test_invalid_schema_next_to_a_recursive_one_is_named() -> None:
+    """A failed build is repeated for each schema. The valid schemas then work."""
     schemas = Schemas(document(Node=kinds("list")), drop="")
     good = schemas.compile({"type": "array", "items": NODE}, "good")
     schemas.compile({"type": "nonsense"}, "the place")
@@ -201,7 +201,7 @@ class Grammar:
         return {self.random.choice(["oneOf", "anyOf"]): branches}
 
     def value(self, schema: Any, size: int, depth: int = 0) -> Any:
-        """Return a value of about `size` nodes that should fit."""
+        """Return a probably valid value of about `size` nodes."""
         size = size if depth < 50 else 0
         if "$ref" in schema:
             return self.value(self.schemas[schema["$ref"].rpartition("/")[2]], size, depth + 1)
@@ -239,8 +239,8 @@ class Grammar:
 
 
 def compare(seed: int) -> tuple[float, float, int] | None:
-    """Return the processor seconds for a right value and for a wrong one of its size, and by how
-    many MiB the wrong one raised the peak; None if no such values were found.
+    """Return the processor seconds for a valid and an invalid value of equal size, and the increase
+    of the peak by the invalid value in MiB. Return None if no such values were found.
     """
     chance = random.Random(seed)
     grammar = Grammar(chance)
@@ -272,8 +272,10 @@ def compare(seed: int) -> tuple[float, float, int] | None:
 @pytest.mark.parametrize(
     "seeds", [range(60), pytest.param(range(60, 3000), marks=pytest.mark.exhaustive)]
 )
-def test_refusing_costs_a_constant_times_accepting(seeds: range) -> None:
-    """Five milliseconds aside: building the sentences takes up to two, however small a value is."""
+def test_rejecting_costs_a_constant_times_accepting(seeds: range) -> None:
+    """Plus five milliseconds, because building the sentences needs up to two, even for a small
+    value.
+    """
     found = [(seed, figures) for seed in seeds if (figures := compare(seed))]
     assert len(found) > len(seeds) // 2
     for seed, (right, wrong, growth) in found:

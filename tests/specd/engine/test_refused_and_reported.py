@@ -1,4 +1,4 @@
-"""What stops a start, what `specd check` reports, and where documents are served."""
+"""Errors that stop a start, findings of `specd check`, and the URLs of documents."""
 
 from typing import Any
 
@@ -34,12 +34,12 @@ def test_default_of_another_type_stops_the_start(schema: dict[str, Any], is_wron
     assert bool(find_faults(_with_schema(schema), is_thorough=False)) is is_wrong
 
 
-def test_default_that_does_not_fit_is_reported() -> None:
+def test_invalid_default_is_reported() -> None:
     said = [bool(find_faults(_with_schema(s), is_thorough=True)) for s, _ in DEFAULTS]
     assert said == [True, True, True, True, False, True, True, True]
 
 
-def test_null_that_an_enum_lacks_is_reported() -> None:
+def test_null_missing_in_an_enum_is_reported() -> None:
     wrong = {"type": "string", "nullable": True, "enum": ["x"]}
     assert not find_faults(_with_schema(wrong), is_thorough=False)
     (fault,) = find_faults(_with_schema(wrong), is_thorough=True)
@@ -95,7 +95,7 @@ def test_server_of_many_operations_is_reported_once() -> None:
         ("/other/v1/events", 404),
     ],
 )
-def test_mock_has_all_addresses_of_the_document(target: str, status: int) -> None:
+def test_mock_has_all_urls_of_the_document(target: str, status: int) -> None:
     client = Client(build_mock([Document("t", SERVERS)]))
     assert client.get(target).status == status
 
@@ -122,14 +122,14 @@ def test_relative_server_is_below_the_root(url: str, path: str) -> None:
         ("[a", "is no regular expression: unterminated character set at character 1"),
     ],
 )
-def test_pattern_is_served_or_refused_with_the_reason(
+def test_pattern_is_served_or_rejected_with_the_reason(
     version: str, pattern: str, fault: str
 ) -> None:
     found = find_faults(_with_schema({"pattern": pattern}, version), is_thorough=False)
     assert list(map(str, found)) == ([f'"{pattern}" {fault}'] if fault else [])
 
 
-def test_spelling_of_ecma_262_means_the_same() -> None:
+def test_notation_of_ecma_262_has_the_same_meaning() -> None:
     schemas = Schemas({"openapi": "3.1.0"}, drop="readOnly")
     cases = [
         (r"^[^]{1,5}$", "a\nb", ""),
@@ -163,7 +163,7 @@ def test_spelling_of_ecma_262_means_the_same() -> None:
         ({"type": "string", "minLength": 2, "enum": ["a", "ab"]}, None),
     ],
 )
-def test_schema_that_nothing_fits_is_reported(
+def test_schema_without_valid_values_is_reported(
     schema: dict[str, Any], place: tuple[Any, ...] | None
 ) -> None:
     found = [fault.at[3:] for fault in find_faults(_with_schema(schema), is_thorough=True)]

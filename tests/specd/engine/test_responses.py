@@ -1,4 +1,4 @@
-"""Answers outside the document are loud; encoding."""
+"""Undocumented responses are reported, and encoding."""
 
 import re
 from collections.abc import Callable
@@ -68,7 +68,7 @@ def responses(declared: dict[str, Any]) -> Responses:
         (Response(404, b"[]"), {}),
     ],
 )
-def test_takes_what_is_documented(response: Response, sent: dict[str, str]) -> None:
+def test_accepts_documented_responses(response: Response, sent: dict[str, str]) -> None:
     responses(DECLARED).check(response, sent)
 
 
@@ -85,13 +85,15 @@ def test_takes_what_is_documented(response: Response, sent: dict[str, str]) -> N
         (Response(404, b"{}"), SENT, "4XX/body must be of type array"),
     ],
 )
-def test_refuses_everything_else(response: Response, sent: dict[str, str], words: str) -> None:
+def test_rejects_undocumented_responses(
+    response: Response, sent: dict[str, str], words: str
+) -> None:
     with pytest.raises(NonConformingResponse, match=words) as refused:
         responses(DECLARED).check(response, sent)
     assert "read_a (GET /a)" in str(refused.value.detail)
 
 
-def test_default_stands_for_the_rest() -> None:
+def test_default_applies_to_other_statuses() -> None:
     declared = {"default": {"description": "Any.", "content": {JSON: {"schema": {}}}}}
     responses(declared).check(Response(418, b"1"), {})
 
@@ -120,7 +122,7 @@ class TestInService:
             None,
         ],
     )
-    def test_a_bug_is_loud(self, reply: Any, logs: Any) -> None:
+    def test_undocumented_response_is_a_bug(self, reply: Any, logs: Any) -> None:
         answer = answering(reply)
         assert answer.status == 500
         assert answer.json["code"] == "Bug"
@@ -128,19 +130,19 @@ class TestInService:
         assert "NonConforming" in line["exception"]
         assert line["id"] == answer.header("Request-Id")
 
-    def test_switched_off_it_goes_out_as_it_is(self) -> None:
+    def test_without_the_check_the_response_is_sent(self) -> None:
         assert answering({"a": "x"}, validate=False).json == {"a": "x"}
 
     @pytest.mark.parametrize("value", ["a\r\nSet-Cookie: b", "a\nb", "a\0b", "caf\u20ac"])
-    def test_a_header_that_cannot_go_out_is_a_bug_too(self, value: str) -> None:
+    def test_invalid_header_is_a_bug(self, value: str) -> None:
         answer = answering(({"a": 1}, 200, {"X-Must": value}))
         assert (answer.status, answer.json["code"]) == (500, "Bug")
 
-    def test_headers_of_the_reply_go_out(self) -> None:
+    def test_headers_of_the_reply_are_sent(self) -> None:
         answer = answering(({"a": 1}, 200, {"X-Must": "caf\xe9"}))
         assert (answer.status, answer.header("X-Must")) == (200, "caf\xe9")
 
-    def test_no_body_means_no_content_headers(self) -> None:
+    def test_response_without_a_body_has_no_content_headers(self) -> None:
         answer = answering((None, 204))
         assert (answer.status, answer.body) == (204, b"")
         assert answer.header("Content-Type") is None
@@ -159,13 +161,11 @@ class TestReplies:
             ((None, 204), 204, b"", ()),
         ],
     )
-    def test_what_a_reply_stands_for(
-        self, reply: Any, status: int, body: bytes, headers: Any
-    ) -> None:
+    def test_reply_is_converted(self, reply: Any, status: int, body: bytes, headers: Any) -> None:
         response = as_response(reply)
         assert (response.status, response.body, response.headers) == (status, body, headers)
 
-    def test_a_response_is_left_alone(self) -> None:
+    def test_response_is_not_changed(self) -> None:
         response = Response(200, b"x")
         assert as_response(response) is response
 
@@ -192,11 +192,11 @@ class TestReplies:
             (datetime(2026, 1, 15, 9, 30, tzinfo=UTC), b'"2026-01-15T09:30:00+00:00"'),
             ({"a": None, "b": [1.5, 1e308]}, b'{"a":null,"b":[1.5,1e+308]}'),
             ({"a": None, "at": date(2026, 1, 15)}, b'{"a":null,"at":"2026-01-15"}'),
-            # The bytes of a marshalled infinity.
+            # The bytes of a marshaled infinity.
             ({"a": None, "b": "g\0\0\0\0\0\0\xf0\x7f"}, None),
         ],
     )
-    def test_values_of_python_become_json(self, value: Any, raw: bytes | None) -> None:
+    def test_python_values_become_json(self, value: Any, raw: bytes | None) -> None:
         assert encode(value) == (orjson.dumps(value) if raw is None else raw)
 
     @pytest.mark.parametrize("number", ["nan", "-nan", "inf", "-inf"])
@@ -210,17 +210,17 @@ class TestReplies:
             (lambda number: [Decimal(1), Priced(number)], "/1/price"),
         ],
     )
-    def test_numbers_that_are_not_finite_are_refused(
+    def test_non_finite_numbers_are_rejected(
         self, make: Callable[[float], Any], place: str, number: str
     ) -> None:
         words = f"JSON has no number {float(number)} ({place})"
         with pytest.raises(ValueError, match=re.escape(words)):
             encode(make(float(number)))
 
-    def test_numbers_that_are_known_to_be_finite_are_not_looked_at(self) -> None:
+    def test_numbers_known_to_be_finite_are_not_checked(self) -> None:
         assert encode([float("nan")], is_finite=True) == b"[null]"
 
-    def test_answer_that_is_not_finite_is_a_fault(self, logs: Callable[[], list[Any]]) -> None:
+    def test_non_finite_response_is_a_bug(self, logs: Callable[[], list[Any]]) -> None:
         def read(ctx: Context) -> Any:
             return {"price": float("nan")}
 
@@ -229,7 +229,7 @@ class TestReplies:
         (fault,) = (line for line in logs() if line["event"] == "request failed")
         assert "JSON has no number nan (/price)" in fault["exception"]
 
-    def test_answer_with_a_decimal_is_a_number(self) -> None:
+    def test_decimal_in_a_response_is_a_number(self) -> None:
         def read(ctx: Context) -> Any:
             return {"price": Decimal("1.10"), "count": Decimal(2)}
 
@@ -237,11 +237,11 @@ class TestReplies:
         assert client.get("/a").body == b'{"price":1.1,"count":2}'
 
     @pytest.mark.parametrize("text", ["NaN", "Infinity", "1E+301", "1E+1000000"])
-    def test_decimal_that_is_no_json_number_is_refused(self, text: str) -> None:
+    def test_decimal_that_is_not_a_json_number_is_rejected(self, text: str) -> None:
         with pytest.raises(TypeError):
             encode({"a": Decimal(text)})
 
-    def test_never_encodes_what_is_not_json(self) -> None:
+    def test_rejects_values_that_are_not_json(self) -> None:
         with pytest.raises(TypeError):
             encode({"a": object()})
         with pytest.raises((TypeError, ValueError)):
@@ -261,7 +261,7 @@ class TestReplies:
         ({"items": False}, False),
     ],
 )
-def test_list_without_a_bound_is_found(schema: dict[str, Any], is_found: bool) -> None:
+def test_list_without_a_limit_is_found(schema: dict[str, Any], is_found: bool) -> None:
     tree = {"properties": {"next": TREE, "no": False}}
     schemas = Schemas({"components": {"schemas": {"Tree": tree}}}, drop="writeOnly")
     assert holds_list(schemas, schema) is is_found
@@ -293,7 +293,7 @@ def test_fraction_is_found(schema: Any, is_found: bool) -> None:
     assert may_hold_fractions(schemas, schema) is is_found
 
 
-def test_answers_without_fractions_are_not_looked_through() -> None:
+def test_responses_without_fractions_are_not_searched() -> None:
     def read(ctx: Context) -> Any:
         return {"count": float("nan"), "name": None}
 

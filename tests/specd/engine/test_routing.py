@@ -1,4 +1,4 @@
-"""From a raw path to a route."""
+"""Routing of raw paths."""
 
 import pytest
 
@@ -85,7 +85,7 @@ FOUND = [
 
 
 @pytest.mark.parametrize(("raw", "path", "texts"), FOUND)
-def test_finds(raw: bytes, path: str, texts: dict[str, list[str]]) -> None:
+def test_finds_the_route(raw: bytes, path: str, texts: dict[str, list[str]]) -> None:
     found = router().find(raw)
     assert found is not None
     assert (found[0].path, dict(found[1])) == (path, texts)
@@ -109,19 +109,19 @@ def test_finds(raw: bytes, path: str, texts: dict[str, list[str]]) -> None:
         b"/text/",
     ],
 )
-def test_finds_nothing(raw: bytes) -> None:
+def test_finds_no_route(raw: bytes) -> None:
     assert router().find(raw) is None
 
 
 @pytest.mark.parametrize(
     "raw", [b"/a/%", b"/a/%2", b"/a/%zz", b"/a/%00", b"/a/%FF", b"/a/\xff", b"/text/\xff"]
 )
-def test_refuses_what_is_not_clean_text(raw: bytes) -> None:
+def test_rejects_invalid_text(raw: bytes) -> None:
     with pytest.raises(InvalidRequest):
         router().find(raw)
 
 
-def test_strict_integers_leave_other_text_unfound() -> None:
+def test_strict_integers_reject_other_text() -> None:
     assert router(strict=True).find(b"/b/x") is None
     assert router(strict=True).find(b"/b/5") is not None
 
@@ -133,7 +133,7 @@ def test_allow_is_complete() -> None:
     assert made.add("/b", "DELETE", frozenset(), "3").allow == ("DELETE", "OPTIONS")
 
 
-def test_many_segments_cost_little() -> None:
+def test_many_segments_are_cheap() -> None:
     made: Router[str] = Router()
     for depth in range(1, 9):
         made.add("/" + "/".join(f"{{p{i}}}" for i in range(depth)), "GET", frozenset(), "x")
@@ -141,7 +141,7 @@ def test_many_segments_cost_little() -> None:
 
 
 @pytest.mark.parametrize("path", ["/a/{x}", "/a/{x}.json"])
-def test_refuses_paths_it_cannot_tell_apart(path: str) -> None:
+def test_rejects_ambiguous_paths(path: str) -> None:
     made: Router[str] = Router()
     made.add("/a/{name}", "GET", frozenset(), "1")
     made.add("/a/{name}.json", "GET", frozenset(), "1")
@@ -167,18 +167,18 @@ def with_slashes() -> Router[str]:
         (b"/v/fixed/5/6", "/v/{rest}", {"rest": ["fixed/5/6"]}),
     ],
 )
-def test_a_parameter_that_takes_slashes(raw: bytes, path: str, texts: dict[str, list[str]]) -> None:
+def test_parameter_can_match_slashes(raw: bytes, path: str, texts: dict[str, list[str]]) -> None:
     found = with_slashes().find(raw)
     assert found is not None
     assert (found[0].path, found[1]) == (path, texts)
 
 
 @pytest.mark.parametrize("raw", [b"/v", b"/v/", b"/w/x/y", b"/a/v/x/y/z"])
-def test_it_takes_nothing_else(raw: bytes) -> None:
+def test_parameter_with_slashes_matches_nothing_else(raw: bytes) -> None:
     assert with_slashes().find(raw) is None
 
 
 @pytest.mark.parametrize("path", ["/v/{a}/{b}", "/v/{a}/end", "/{a}/xax"])
-def test_only_the_last_may(path: str) -> None:
+def test_only_the_last_parameter_can_match_slashes(path: str) -> None:
     with pytest.raises(DocumentError, match="only a single parameter at the end takes slashes"):
         Router[str]().add(path, "GET", frozenset(), path, takes_slashes=True)

@@ -146,36 +146,38 @@ TAKES: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
 
 
 @pytest.mark.parametrize(("schema", "good", "bad"), TAKES, ids=lambda value: str(value)[:50])
-def test_takes_and_refuses(schema: dict[str, Any], good: list[Any], bad: list[Any]) -> None:
+def test_accepts_and_rejects_values(
+    schema: dict[str, Any], good: list[Any], bad: list[Any]
+) -> None:
     assert [value for value in good if not is_valid(schema, value)] == []
     assert [value for value in bad if is_valid(schema, value)] == []
 
 
 class TestDirections:
-    def test_a_read_only_property_is_neither_needed_nor_taken_in_requests(self) -> None:
+    def test_read_only_property_is_neither_required_nor_accepted_in_requests(self) -> None:
         assert is_valid(ref("Account"), {"password": "p", "name": "n"})
         assert not is_valid(ref("Account"), {"password": "p"})
         assert not is_valid(ref("Account"), {"id": 1, "password": "p", "name": "n"})
 
-    def test_a_write_only_property_is_neither_needed_nor_let_out_in_answers(self) -> None:
+    def test_write_only_property_is_neither_required_nor_allowed_in_responses(self) -> None:
         assert is_valid(ref("Account"), {"id": 1, "name": "n"}, ANSWERS)
         assert not is_valid(ref("Account"), {"name": "n"}, ANSWERS)
         assert not is_valid(ref("Account"), {"id": 1, "password": "p", "name": "n"}, ANSWERS)
 
-    def test_the_document_itself_is_left_as_it_was(self) -> None:
+    def test_document_is_not_changed(self) -> None:
         translate(SHARED["Account"], drop="readOnly")
         assert SHARED["Account"]["required"] == ["id", "password", "name"]
         assert SHARED["Account"]["properties"]["id"] == {"type": "integer", "readOnly": True}
 
 
 class TestViolations:
-    def test_of_a_huge_value_only_that_it_is_wrong(self) -> None:
+    def test_huge_value_is_only_reported_as_invalid(self) -> None:
         schema = {"type": "array", "items": {"type": "integer"}}
         (violation,) = REQUESTS.compile(schema, "here")(["x"] * 20_000, "/body")
         assert (violation.path, violation.rule) == ("/body", "schema")
         assert REQUESTS.compile(schema, "here")([1] * 20_000, "/body") == ()
 
-    def test_say_where_and_what(self) -> None:
+    def test_contain_path_and_reason(self) -> None:
         validate = REQUESTS.compile(ref("Tree"), "here")
         found = validate({"name": "abcd", "a/b": 1, "children": [{}, 5]}, "/body")
         assert sorted((violation.path, violation.message) for violation in found) == [
@@ -207,13 +209,13 @@ class TestViolations:
     def test_are_limited_in_number_and_length(self) -> None:
         schema = {"type": "array", "items": {"type": "object", "additionalProperties": False}}
         found = REQUESTS.compile(schema, "here")([{"k" * 3000: 1}] * 15 + [1] * 30, "/body")
-        assert len(found) == 1, "of a large value only the first is told"
+        assert len(found) == 1, "only the first violation of a large value is reported"
         found = REQUESTS.compile(schema, "here")([1] * 50, "/body")
         assert len(found) == MAX_VIOLATIONS
         for violation in REQUESTS.compile(schema, "here")([{"k" * 3000: 1}], "/body"):
             assert len(violation.path) + len(violation.message) < 400
 
-    def test_point_as_rfc_6901_says(self) -> None:
+    def test_paths_follow_rfc_6901(self) -> None:
         schema = {"type": "object", "additionalProperties": {"type": "integer"}}
         (violation,) = REQUESTS.compile(schema, "here")({"a/b~c": "x"}, "/body")
         assert violation.path == "/body/a~1b~0c"
@@ -230,7 +232,7 @@ class TestViolations:
         {"required": "name"},
     ],
 )
-def test_a_schema_that_cannot_be_compiled_is_named(schema: dict[str, Any]) -> None:
+def test_schema_that_cannot_be_compiled_is_named(schema: dict[str, Any]) -> None:
     schemas = Schemas(DOCUMENT, drop="readOnly")
     schemas.compile({"type": "string"}, "another place")
     schemas.compile(schema, "the place")
@@ -238,11 +240,11 @@ def test_a_schema_that_cannot_be_compiled_is_named(schema: dict[str, Any]) -> No
         schemas.finish()
 
 
-def test_lookup_follows_escapes() -> None:
+def test_lookup_decodes_escapes() -> None:
     assert lookup(DOCUMENT, "#/components/schemas/Odd~0Name~1Here") == {"type": "boolean"}
 
 
-def test_many_schemas_have_one_validator(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_schemas_share_one_validator(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Any] = []
     compiled = jsonschema_rs.Draft4Validator
     monkeypatch.setattr(
@@ -312,13 +314,13 @@ TAKES_OF_3_1: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
 
 
 @pytest.mark.parametrize(("schema", "good", "bad"), TAKES_OF_3_1)
-def test_of_3_1(schema: dict[str, Any], good: list[Any], bad: list[Any]) -> None:
+def test_values_in_3_1(schema: dict[str, Any], good: list[Any], bad: list[Any]) -> None:
     schemas = Schemas(NEWER, drop="readOnly")
     assert [value for value in good if not is_valid(schema, value, schemas)] == []
     assert [value for value in bad if is_valid(schema, value, schemas)] == []
 
 
-def test_schemas_of_3_1_may_be_true_or_false() -> None:
+def test_schemas_of_3_1_can_be_true_or_false() -> None:
     schemas = Schemas(NEWER, drop="readOnly")
     assert schemas.compile(True, "here")(1, "") == ()
     (violation,) = schemas.compile(False, "here")(1, "/v")
@@ -326,14 +328,14 @@ def test_schemas_of_3_1_may_be_true_or_false() -> None:
     assert schemas.resolve(True) == {}
 
 
-def test_directions_of_3_1() -> None:
+def test_directions_in_3_1() -> None:
     requests, answers = (Schemas(NEWER, drop=drop) for drop in ("readOnly", "writeOnly"))
     assert is_valid(ref("Account"), {"password": "x", "name": "Ada"}, requests)
     assert is_valid(ref("Account"), {"id": 1, "name": "Ada"}, answers)
     assert not is_valid(ref("Account"), {"id": 1, "name": "Ada", "password": "x"}, answers)
 
 
-def test_what_stands_beside_a_reference_counts_from_3_1_on() -> None:
+def test_keywords_next_to_a_reference_apply_since_3_1() -> None:
     schema = {**ref("Small"), "default": 3}
     assert Schemas(NEWER, drop="").resolve(schema)["default"] == 3
     assert "default" not in REQUESTS.resolve(schema)
@@ -367,7 +369,7 @@ def test_references_to_a_schema_and_a_part_of_it() -> None:
         assert {each.path for each in validate({"x": "b", "y": 1}, "")} == {"/x", "/y"}
 
 
-def test_references_below_what_is_refused() -> None:
+def test_references_below_rejected_values() -> None:
     hidden = {"readOnly": True, "properties": {"x": {"type": "integer"}}}
     shared = {"A": {"properties": {"hidden": hidden}}}
     schemas = Schemas({"components": {"schemas": shared}}, drop="readOnly")
@@ -415,7 +417,7 @@ def test_references_to_names_in_the_schema_itself(schema: Any, right: Any, wrong
     assert not is_valid(schema, wrong, schemas)
 
 
-def test_references_in_a_circle() -> None:
+def test_references_in_a_cycle() -> None:
     circle = {"components": {"schemas": {"A": ref("B"), "B": ref("A")}}}
     with pytest.raises(DocumentError, match="#/components/schemas/A refers to itself"):
         Schemas(circle, drop="").resolve(ref("A"))
@@ -430,14 +432,16 @@ def test_references_in_a_circle() -> None:
         (None, [1, "a"], False),
     ],
 )
-def test_a_document_may_name_its_dialect(named: str | None, value: Any, expected: bool) -> None:
-    """In draft 7, a list of `items` is what `prefixItems` is later, and `prefixItems` nothing."""
+def test_document_can_name_its_dialect(named: str | None, value: Any, expected: bool) -> None:
+    """In draft 7, a list of `items` has the meaning of the later `prefixItems`, and `prefixItems`
+    has none.
+    """
     document = {"openapi": "3.1.0", **({"jsonSchemaDialect": named} if named else {})}
     schemas = Schemas(document, drop="")
     assert is_valid({"prefixItems": [{"type": "string"}]}, value, schemas) is expected
 
 
-def test_another_dialect_is_refused_by_name() -> None:
+def test_other_dialect_is_rejected_by_name() -> None:
     document = {"openapi": "3.1.0", "jsonSchemaDialect": "https://example.com/mine"}
     with pytest.raises(DocumentError, match=r"the dialect https://example\.com/mine is not"):
         Schemas(document, drop="").compile({"type": "string"}, "here")

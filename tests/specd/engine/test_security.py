@@ -1,4 +1,4 @@
-"""Who asks: schemes, alternatives and combinations."""
+"""Authentication: schemes, alternatives and combinations."""
 
 import base64
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def secured(
     *,
     schemes: dict[str, Any] | None = None,
 ) -> Client:
-    """A service of one operation that answers who asked."""
+    """Return a service of one operation that returns the actor."""
 
     def who(ctx: Context, *, n: int = 0) -> dict[str, Any]:
         return {"actor": ctx.actor}
@@ -95,7 +95,7 @@ CASES: list[tuple[list[dict[str, list[str]]], list[tuple[str, str]], str | None]
 
 
 @pytest.mark.parametrize(("security", "headers", "actor"), CASES)
-def test_who_is_let_in(
+def test_credentials_are_checked(
     security: list[dict[str, list[str]]], headers: list[tuple[str, str]], actor: str | None
 ) -> None:
     answer = secured(security).get("/who", headers=headers)
@@ -153,7 +153,7 @@ def looks_at_scopes(token: str, *, required_scopes: list[str]) -> str | None:
 
 
 def says_scopes(token: str) -> dict[str, Any] | None:
-    """The scopes are the token itself."""
+    """Return the token itself as the scopes."""
     return None if token == "bad" else {"sub": "ada", "scope": token.replace("+", " ")}
 
 
@@ -210,7 +210,7 @@ def test_schemes_of_every_kind(
         assert (answer.status, answer.json) == (200, {"actor": actor})
 
 
-def test_a_key_in_the_query_is_no_unknown_parameter() -> None:
+def test_key_in_the_query_is_not_an_unknown_parameter() -> None:
     def who(ctx: Context) -> dict[str, Any]:
         return {"unknown": ctx.unknown_parameters}
 
@@ -225,41 +225,41 @@ def test_a_key_in_the_query_is_no_unknown_parameter() -> None:
         assert client.get("/who?api+key=good-key").json == {"unknown": []}
 
 
-def test_the_challenge_of_a_token_is_bearer() -> None:
+def test_challenge_of_a_token_is_bearer() -> None:
     answer = secured([{"says": ["read"]}, {"openid": []}], schemes=MORE).get("/who")
     assert answer.header("WWW-Authenticate") == "Bearer"
 
 
-def test_a_function_may_be_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_function_can_be_named_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEARERINFO_FUNC", f"{AUTH}.bearer")
     client = secured([{"a": []}], schemes={"a": {"type": "http", "scheme": "bearer"}})
     assert client.get("/who", headers=[ADA]).json == {"actor": "ada"}
 
 
-def test_mutual_tls_is_refused() -> None:
+def test_mutual_tls_is_rejected() -> None:
     with pytest.raises(DocumentError, match="x: security scheme a: mutualTLS is not served"):
         compile_security([{"a": []}], {"a": {"type": "mutualTLS"}}, "x")
 
 
 @pytest.mark.parametrize("security", [[], None, [{"bearer": []}, {}], [{}, {"bearer": []}]])
-def test_everybody_is_let_in(security: list[dict[str, list[str]]] | None) -> None:
+def test_operation_without_security_is_public(security: list[dict[str, list[str]]] | None) -> None:
     assert secured(security).get("/who").json == {"actor": None}
 
 
 @pytest.mark.parametrize("headers", [[], [ROOT], [("Authorization", "x")], [KEY]])
-def test_credentials_of_other_schemes_are_none(headers: list[tuple[str, str]]) -> None:
+def test_credentials_of_other_schemes_are_ignored(headers: list[tuple[str, str]]) -> None:
     for security in ([{}, {"bearer": []}], [{"bearer": []}, {}]):
         assert secured(security).get("/who", headers=headers).json == {"actor": None}
 
 
-def test_optional_token_without_the_scope_is_refused() -> None:
+def test_optional_token_without_the_scope_is_rejected() -> None:
     client = secured([{}, {"says": ["w"]}], schemes=MORE)
     assert client.get("/who").json == {"actor": None}
     assert client.get("/who", headers=[("Authorization", "Bearer read")]).status == 403
 
 
 class TestOptionalSecurity:
-    """Of operations without `security`, in documents that stay as they are."""
+    """Operations without `security`, in unchanged documents."""
 
     @staticmethod
     def serve(
@@ -277,20 +277,20 @@ class TestOptionalSecurity:
         return serve(paths, functions, components=components, optional_security=optional)
 
     @pytest.mark.parametrize("described", [{}, {"security": []}])
-    def test_credentials_of_each_scheme_count(self, described: dict[str, Any]) -> None:
+    def test_credentials_of_each_scheme_are_used(self, described: dict[str, Any]) -> None:
         client = self.serve(**described)
         for headers, actor in (([], None), ([ADA], "ada"), ([ROOT], "root"), ([KEY], "keyholder")):
             assert client.get("/who", headers=headers).json == {"actor": actor}
 
-    def test_wrong_credentials_are_refused(self) -> None:
+    def test_wrong_credentials_are_rejected(self) -> None:
         responses = {"200": {"description": "Fine.", "content": {"application/json": {}}}}
         answer = self.serve(responses=responses).get("/who", headers=[("X-Key", "bad")])
-        assert answer.status == 401  # although the document cannot say so
+        assert answer.status == 401  # although the document does not contain this response
 
-    def test_other_operations_look_at_no_credentials(self) -> None:
+    def test_other_operations_ignore_credentials(self) -> None:
         assert self.serve().get("/all", headers=[ADA]).json == {"actor": None}
 
-    def test_published_document_stays_as_it_is(self) -> None:
+    def test_published_document_is_unchanged(self) -> None:
         described = self.serve().get("/openapi.json").json["paths"]["/who"]["get"]
         assert "security" not in described
 
@@ -303,31 +303,31 @@ class TestOptionalSecurity:
             (("who",), {"schemes": {}}, '"who", but the document has no security schemes'),
         ],
     )
-    def test_mistakes_stop_the_start(
+    def test_errors_stop_the_start(
         self, optional: tuple[str, ...], changes: dict[str, Any], words: str
     ) -> None:
         with pytest.raises(DocumentError, match=words):
             self.serve(optional, **changes)
 
 
-def test_the_challenge_names_each_scheme_once() -> None:
+def test_challenge_names_each_scheme_once() -> None:
     answer = secured([{"bearer": []}, {"basic": []}, {"bearer": [], "key": []}]).get("/who")
     assert answer.header("WWW-Authenticate") == (
         'Bearer, Basic realm="api", charset="UTF-8", ApiKey in="header", name="X-Key"'
     )
 
 
-def test_no_credentials_come_before_a_bad_request() -> None:
+def test_missing_credentials_precede_an_invalid_request() -> None:
     client = secured([{"bearer": []}])
     assert client.get("/who?n=x").status == 401
     assert client.get("/who?n=x", headers=[ADA]).status == 422
 
 
-def test_a_second_authorization_is_refused() -> None:
+def test_second_authorization_is_rejected() -> None:
     assert secured([{"bearer": []}]).get("/who", headers=[ADA, ADA]).status == 422
 
 
-def test_roles_come_after_identity_and_before_parameters(shop: Client) -> None:
+def test_roles_are_checked_after_identity_and_before_parameters(shop: Client) -> None:
     assert shop.send("DELETE", "/items/0").status == 401
     assert shop.send("DELETE", "/items/5", headers=[ADA]).status == 403
     assert shop.send("DELETE", "/items/0", headers=[ADA]).status == 403
@@ -382,7 +382,7 @@ BAD: dict[str, tuple[list[dict[str, list[str]]], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("security", "schemes", "words"), BAD.values(), ids=BAD)
-def test_start_up_refuses(
+def test_start_fails_for_unsupported_security(
     security: list[dict[str, list[str]]], schemes: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(DocumentError, match=words) as refused:
@@ -395,7 +395,7 @@ NOBODY: list[Any] = [None, False, 0, 0.0, "", b"", [], ()]
 
 @pytest.mark.parametrize("result", NOBODY, ids=repr)
 def test_falsy_result_is_not_an_actor(monkeypatch: pytest.MonkeyPatch, result: Any) -> None:
-    """Most people write `return key == SECRET` first."""
+    """Most developers start with `return key == SECRET`."""
     monkeypatch.setattr(f"{AUTH}.key", lambda key: result)
     assert secured([{"key": []}]).get("/who", headers=[KEY]).status == 401
     monkeypatch.setattr(f"{AUTH}.key", lambda key: key == "good-key")
@@ -418,10 +418,10 @@ class _Waiting:
 
 
 @pytest.mark.parametrize("function", [_yielding, _Waiting()], ids=["generator", "async object"])
-def test_function_that_returns_no_result_is_refused(
+def test_function_that_returns_no_result_is_rejected(
     monkeypatch: pytest.MonkeyPatch, function: Any
 ) -> None:
-    """What it returns is true for any credentials."""
+    """Its result is true for any credentials."""
     monkeypatch.setattr(f"{AUTH}.key", function)
     with pytest.raises(DocumentError, match="must be a plain def"):
         secured([{"key": []}])

@@ -1,5 +1,5 @@
-"""Each cell of the table of styles through a real server: what RFC 6570 writes goes out by a
-socket, and the handler gets the value.
+"""Each cell of the table of styles with a real server: the text of RFC 6570 is sent by a socket,
+and the handler receives the value.
 """
 
 import subprocess
@@ -62,7 +62,7 @@ def connection() -> Iterator[HTTPConnection]:
 
 
 @pytest.mark.parametrize("number", range(len(CELLS)))
-def test_a_value_arrives(connection: HTTPConnection, number: int) -> None:
+def test_value_is_received(connection: HTTPConnection, number: int) -> None:
     where, style, explode, _, value = CELLS[number]
     target, headers = target_and_headers(where, style, explode, value)
     before, _, query = target.partition("?")

@@ -1,4 +1,4 @@
-"""What the HTTP protocol refuses before there is a request."""
+"""Errors of the HTTP protocol, without a request."""
 
 import asyncio
 import json
@@ -18,14 +18,16 @@ def head_of(*chunks: bytes) -> list[bytes]:
 
 
 def refusal_of(*chunks: bytes) -> tuple[int, str]:
-    """(status, code) of the answer to bytes sent to a server of the shop."""
+    """Return (status, code) of the response to bytes sent to a server of the shop."""
     head, _, body = answer_to(*chunks).partition(b"\r\n\r\n")
     assert b"content-length: %d" % len(body) in head
     return int(head.split()[1]), json.loads(body)["code"]
 
 
 def heard_of(*chunks: bytes) -> dict[str, Any]:
-    """The scope of the one request that these bytes are, to an application that reads it whole."""
+    """Return the scope of the only request in these bytes, from an application that reads it
+    completely.
+    """
     seen: list[dict[str, Any]] = []
 
     async def app(
@@ -65,16 +67,14 @@ LONG = b"a" * (MAX_HEAD + 1)
         ([b"GET /elsewhere HTTP/1.1\r\nX: ", LONG], "headers_too_large"),
     ],
 )
-def test_a_head_too_long_is_refused_by_the_service_it_is_for(
-    chunks: list[bytes], code: str
-) -> None:
+def test_long_head_is_rejected_by_the_requested_service(chunks: list[bytes], code: str) -> None:
     assert refusal_of(*chunks) == (431, code)
 
 
 @pytest.mark.parametrize("size", [MAX_HEAD + 1, 65_535, 65_536, 66_000, 70_000, 140_000])
 @pytest.mark.parametrize("piece", [1_000, 65_536, 200_000])
-def test_address_too_long_is_refused_by_the_service_it_is_for(size: int, piece: int) -> None:
-    """Over 64 KiB the parser gives up: on the address, or on the head that has it."""
+def test_long_address_is_rejected_by_the_requested_service(size: int, piece: int) -> None:
+    """Over 64 KiB, the parser fails, either on the address or on the head."""
     path = b"/shop/gadgets?q="
     sent = b"GET %b HTTP/1.1\r\nHost: a\r\n\r\n" % path.ljust(size, b"a")
     pieces = [sent[start : start + piece] for start in range(0, len(sent), piece)]
@@ -82,7 +82,7 @@ def test_address_too_long_is_refused_by_the_service_it_is_for(size: int, piece: 
     assert refusal_of(*[each.replace(b"shop", b"none") for each in pieces])[0] in (404, 414)
 
 
-def test_what_is_not_http_is_refused() -> None:
+def test_invalid_http_is_rejected() -> None:
     assert refusal_of(b"HELO\r\n\r\n") == (400, "malformed_http")
 
 
@@ -103,7 +103,7 @@ def test_what_is_not_http_is_refused() -> None:
         [b"POST /shop/items HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x\r\n\r\n"],
     ],
 )
-def test_malformed_http_is_refused_by_the_service_it_is_for(chunks: list[bytes]) -> None:
+def test_malformed_http_is_rejected_by_the_requested_service(chunks: list[bytes]) -> None:
     assert refusal_of(*chunks) == (422, "InvalidRequest")
 
 
@@ -118,9 +118,9 @@ SENT = [(b"host", b"a"), (b"transfer-encoding", b"chunked")]
     ["Authorization", "Host", "Origin", "Content-Type", "Cookie",
      "Idempotency-Key", "Connection", "X-Forwarded-For", "Anything"],
 )  # fmt: skip
-def test_trailers_are_no_headers(name: str) -> None:
+def test_trailers_are_not_headers(name: str) -> None:
     trailer = f"{name}: x\r\n\r\n".encode()
-    # In one segment, and when the headers have been looked at long ago.
+    # In one packet, and long after the headers have been parsed.
     for chunks in ([BODY + trailer], [BODY, trailer]):
         assert heard_of(*chunks)["headers"] == SENT
 
@@ -140,20 +140,20 @@ HEAD = b"GET %s HTTP/1.1\r\n%s\r\n"
         (b"http://a:80%s", b"Host: a:81\r\n"),
     ],
 )
-def test_a_request_says_which_host_it_is_for(path: bytes, target: bytes, hosts: bytes) -> None:
+def test_request_must_have_a_host(path: bytes, target: bytes, hosts: bytes) -> None:
     code = "InvalidRequest" if path.startswith(b"/shop") else "malformed_http"
     status = 422 if path.startswith(b"/shop") else 400
     assert refusal_of(HEAD % (target % path, hosts)) == (status, code)
 
 
-def test_a_whole_address_is_taken_when_it_is_of_that_host() -> None:
+def test_absolute_address_of_the_host_is_accepted() -> None:
     for target in (b"http://A:81/x?q=://b", b"/x?q=://b"):
         scope = heard_of(HEAD % (target, b"Host: a:81\r\n"))
         assert (scope["path"], scope["query_string"]) == ("/x", b"q=://b")
     assert heard_of(b"GET /a://b HTTP/1.0\r\n\r\n")["path"] == "/a://b"
 
 
-def test_every_refusal_says_how_it_may_be_used() -> None:
+def test_every_rejection_has_the_usual_headers() -> None:
     for path in (b"/shop/gadgets", b"/docs"):
         headers = head_of(HEAD % (path, b""))
         assert b"x-content-type-options: nosniff" in headers

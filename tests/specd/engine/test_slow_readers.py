@@ -1,4 +1,4 @@
-"""Who does not read an answer loses the connection; who reads slowly does not."""
+"""A connection whose client does not read a response is closed. Slow clients keep it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEADLINE_S = 20.0
 
 
 class Loop:
-    """An event loop whose time a test moves."""
+    """An event loop whose time is set by the test."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -40,7 +40,7 @@ class Loop:
 
 
 class Reader:
-    """A connection, its transport and its exchange in one."""
+    """A connection, its transport and its exchange in one object."""
 
     def __init__(self, unread: int = 0, reader: object = None) -> None:
         self.unread = unread
@@ -61,13 +61,13 @@ class Reader:
 
 
 def looks(reader: Reader, step: Callable[[], None], *, count: int = 5 * LOOKS) -> int:
-    """How often the connection is looked at before it ends; `count` when it does not."""
+    """Return the number of checks before the connection ends, or `count` if it does not end."""
     loop: Any = Loop()
     readers = {reader}
     watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)
     watch.watch()
     watch.watch()
-    assert len(loop.due) == 1, "one timer for all"
+    assert len(loop.due) == 1, "there must be one timer"
     for number in range(count):
         step()
         loop.look()
@@ -76,12 +76,12 @@ def looks(reader: Reader, step: Callable[[], None], *, count: int = 5 * LOOKS) -
     return count
 
 
-def test_an_answer_that_nobody_reads_ends() -> None:
+def test_unread_response_ends() -> None:
     assert looks(Reader(unread=1), lambda: None) == LOOKS
     assert looks(Reader(unread=10**6), lambda: None) == LOOKS
 
 
-def test_a_trickle_does_not_help() -> None:
+def test_trickle_does_not_prevent_the_end() -> None:
     reader = Reader(unread=10**6)
 
     def trickle() -> None:
@@ -90,8 +90,8 @@ def test_a_trickle_does_not_help() -> None:
     assert looks(reader, trickle) == LOOKS
 
 
-def test_a_large_answer_wants_a_larger_rate() -> None:
-    """So that it is read within two minutes, and its memory is free again."""
+def test_large_response_requires_a_higher_rate() -> None:
+    """It must be read within two minutes, so that its memory is released."""
     whole = 100 * LEAST_BYTES
     slow, fast = Reader(unread=whole), Reader(unread=whole)
 
@@ -105,8 +105,10 @@ def test_a_large_answer_wants_a_larger_rate() -> None:
     assert looks(fast, reading(fast, DEADLINES)) == 5 * LOOKS
 
 
-def test_all_clients_together_leave_no_more_unread_than_that() -> None:
-    """Who has waited longest goes first; who has just been answered stays."""
+def test_unread_bytes_of_all_clients_are_limited() -> None:
+    """The connection that has waited longest is closed first, and one that was just answered is
+    kept.
+    """
     loop: Any = Loop()
     readers = [Reader(unread=MAX_UNREAD // 4) for _ in range(6)]
     watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)
@@ -121,8 +123,8 @@ def test_all_clients_together_leave_no_more_unread_than_that() -> None:
     assert [reader.is_open for reader in readers] == [True] + 5 * [False]
 
 
-def test_the_connections_of_one_user_leave_no_more_unread_than_a_part_of_it() -> None:
-    """They are ended, the oldest first, and those of nobody else."""
+def test_unread_bytes_of_one_user_are_limited() -> None:
+    """The oldest connections of the user are closed, and none of other users."""
     loop: Any = Loop()
     other = Reader(unread=MAX_OF_ONE, reader="other")
     readers = [Reader(unread=MAX_OF_ONE // 2, reader="one") for _ in range(40)]
@@ -135,7 +137,7 @@ def test_the_connections_of_one_user_leave_no_more_unread_than_a_part_of_it() ->
 
 
 @pytest.mark.parametrize("how", ["reads", "drains", "asks again", "has all"])
-def test_who_goes_forward_stays(how: str) -> None:
+def test_progress_keeps_the_connection(how: str) -> None:
     reader = Reader(unread=DEADLINES * LEAST_BYTES)
 
     def step() -> None:
@@ -152,7 +154,7 @@ def test_who_goes_forward_stays(how: str) -> None:
     assert looks(reader, step) == 5 * LOOKS
 
 
-def test_nobody_is_looked_at_where_there_is_nobody() -> None:
+def test_timer_stops_without_connections() -> None:
     loop: Any = Loop()
     readers = {Reader()}
     watch = SlowReaders(loop, readers, deadline_s=DEADLINE_S)

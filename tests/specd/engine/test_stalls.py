@@ -1,4 +1,4 @@
-"""The stall meter: what it counts, and that a scrape shows it."""
+"""The stall meter: the stalls that it counts, and their metrics."""
 
 import asyncio
 import gc
@@ -19,7 +19,7 @@ from tests.specd.engine.test_app import live
 
 
 class HeldClock(asyncio.SelectorEventLoop):
-    """An event loop whose time moves only when a test moves it."""
+    """An event loop whose time is set by the test."""
 
     now = 100.0
 
@@ -28,19 +28,19 @@ class HeldClock(asyncio.SelectorEventLoop):
 
 
 def counted() -> tuple[float, float]:
-    """How many stalls there were, and how many seconds together."""
+    """Return the number of stalls and their total seconds."""
     names = ("specd_loop_stall_seconds_count", "specd_loop_stall_seconds_sum")
     count, total = (REGISTRY.get_sample_value(name) or 0.0 for name in names)
     return count, total
 
 
 def watched(monkeypatch: pytest.MonkeyPatch, lateness: float) -> list[float]:
-    """The stalls that a meter saw whose first tick came that late."""
+    """Return the stalls that a meter saw whose first tick was late by `lateness`."""
     seen: list[float] = []
     here = threading.get_ident()
 
     def observe(seconds: float) -> None:
-        if threading.get_ident() == here:  # applications of other tests may still run
+        if threading.get_ident() == here:  # applications of other tests may still be running
             seen.append(seconds)
 
     monkeypatch.setattr(stalls.STALLS, "observe", observe)
@@ -61,19 +61,17 @@ def watched(monkeypatch: pytest.MonkeyPatch, lateness: float) -> list[float]:
     return seen
 
 
-def test_a_late_tick_is_a_stall(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_tick_is_a_stall(monkeypatch: pytest.MonkeyPatch) -> None:
     assert watched(monkeypatch, 3.0) == [pytest.approx(3.0)]
     assert watched(monkeypatch, STALL_S + 0.001) == [pytest.approx(STALL_S + 0.001)]
 
 
 @pytest.mark.parametrize("part", [0.0, 0.5, 1.0])
-def test_a_stall_of_20_ms_counts_wherever_it_begins(
-    monkeypatch: pytest.MonkeyPatch, part: float
-) -> None:
+def test_stall_of_20_ms_counts_at_any_offset(monkeypatch: pytest.MonkeyPatch, part: float) -> None:
     assert len(watched(monkeypatch, STALL_S + 1e-6 - part * TICK_S)) == 1
 
 
-def test_what_is_shorter_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shorter_delay_is_not_a_stall(monkeypatch: pytest.MonkeyPatch) -> None:
     assert watched(monkeypatch, LEAST_LATENESS_S - 0.001) == []
 
 
@@ -96,7 +94,7 @@ def test_collections_are_timed_while_the_meter_runs() -> None:
     assert gc.callbacks == callbacks
 
 
-def test_a_scrape_shows_what_a_process_suffered() -> None:
+def test_metrics_contain_the_stalls_of_a_process() -> None:
     app = build_app([shop_service()])
     before = counted()
     texts: list[str] = []
@@ -113,11 +111,11 @@ def test_a_scrape_shows_what_a_process_suffered() -> None:
     assert "# TYPE specd_loop_stall_seconds histogram" in texts[0]
     shown = re.search(r"^specd_loop_stall_seconds_count (\S+)$", texts[0], re.MULTILINE)
     assert shown is not None
-    # A busy machine makes stalls of its own, also after the scrape.
+    # A busy machine causes additional stalls, also after the scrape.
     assert before[0] < float(shown[1]) <= counted()[0]
 
 
-def test_the_meter_ends_with_the_application() -> None:
+def test_meter_ends_with_the_application() -> None:
     app = build_app([shop_service()])
     timers: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Answers of any media type, and those that go out while their handler makes them."""
+"""Responses of any media type, and responses sent while their handler creates them."""
 
 import asyncio
 import threading
@@ -57,14 +57,14 @@ class TestMediaTypes:
             (("text/plain",), Response(200, b"x", media_type="text/plain"), "text/plain", b"x"),
         ],
     )  # fmt: skip
-    def test_a_body_has_the_documents_media_type(
+    def test_body_has_the_media_type_of_the_document(
         self, media_types: tuple[str, ...], reply: Any, media_type: str, body: bytes
     ) -> None:
         answer = served(lambda ctx: reply, *media_types).get("/a")
         assert (answer.status, answer.header("Content-Type")) == (200, media_type)
         assert answer.body == body
 
-    def test_each_status_has_its_own(self) -> None:
+    def test_each_status_has_its_media_type(self) -> None:
         answer = served(lambda ctx: ({"a": 1}, 404), "text/plain").get("/a")
         assert (answer.status, answer.header("Content-Type")) == (404, JSON)
 
@@ -76,7 +76,7 @@ class TestMediaTypes:
             (("text/plain",), {"a": 1}),
         ],
     )
-    def test_another_one_is_a_bug(self, media_types: tuple[str, ...], reply: Any) -> None:
+    def test_other_media_type_is_a_bug(self, media_types: tuple[str, ...], reply: Any) -> None:
         assert served(lambda ctx: reply, *media_types).get("/a").status == 500
 
 
@@ -116,7 +116,7 @@ class TestChecks:
         declared = {key: {"content": {JSON: {}}}, "200": {"content": {}}}
         self.responses(declared).check(Response(201, b"1"), {})
 
-    def test_the_nearest_status_counts(self) -> None:
+    def test_most_specific_status_is_used(self) -> None:
         nodes = {"2XX": {"type": "object"}, "201": {"type": "array"}, "default": {"type": "null"}}
         declared = {key: {"content": {JSON: {"schema": schema}}} for key, schema in nodes.items()}
         del declared["default"]["content"][JSON]["schema"]
@@ -156,7 +156,7 @@ class TestChecks:
 
 
 class Talk:
-    """One request whose client stays, and what has come of its answer."""
+    """A request of a client that stays connected, and its response so far."""
 
     def __init__(self, client: Any, *, method: str = "GET") -> None:
         self.answer = Answer()
@@ -235,7 +235,9 @@ WAYS = [
 class TestStreams:
     @pytest.mark.parametrize("database", [None, False, True])
     @pytest.mark.parametrize("way", WAYS)
-    def test_pieces_go_out_one_by_one(self, way: Callable[..., Any], database: bool | None) -> None:
+    def test_pieces_are_sent_separately(
+        self, way: Callable[..., Any], database: bool | None
+    ) -> None:
         books = None if database is None else Books(inline=database)
         result = talk(served(way, "text/csv", database=books))
         assert result.answer.status == 200
@@ -243,15 +245,15 @@ class TestStreams:
         assert result.answer.header("Content-Length") is None
         assert (result.pieces, result.is_whole) == ([b"a", b"b"], True)
 
-    def test_json_may_be_streamed_too(self) -> None:
+    def test_json_can_be_streamed(self) -> None:
         result = talk(served(lambda ctx: iter(["[1", ",2]"]), JSON))
         assert (result.answer.header("Content-Type"), result.pieces) == (JSON, [b"[1", b",2]"])
 
-    def test_nothing_but_its_end(self) -> None:
+    def test_empty_stream_is_sent(self) -> None:
         result = talk(served(lambda ctx: iter(()), "text/csv"))
         assert (result.answer.status, result.pieces, result.is_whole) == (200, [], True)
 
-    def test_a_head_has_no_pieces_and_ends_the_handler(self) -> None:
+    def test_head_has_no_pieces_and_ends_the_handler(self) -> None:
         ended = threading.Event()
 
         def endless(ctx: Any) -> Iterator[str]:
@@ -266,7 +268,7 @@ class TestStreams:
         assert ended.wait(5)
 
     @pytest.mark.parametrize("is_async", [False, True])
-    def test_an_error_before_the_first_piece_is_answered(self, is_async: bool) -> None:
+    def test_error_before_the_first_piece_gives_an_error_response(self, is_async: bool) -> None:
         def fail(ctx: Any) -> Iterator[str]:
             raise PermissionError
             yield ""
@@ -278,7 +280,7 @@ class TestStreams:
         result = talk(served(fail_async if is_async else fail, "text/csv"))
         assert (result.answer.status, result.is_whole) == (500, True)
 
-    def test_an_error_later_cuts_the_answer_off(self, logs: Any) -> None:
+    def test_later_error_cuts_the_response_off(self, logs: Any) -> None:
         async def fail(ctx: Any) -> AsyncIterator[str]:
             yield "a"
             raise LookupError("later")
@@ -289,7 +291,7 @@ class TestStreams:
         assert "LookupError: later" in line["exception"]
         assert line["id"] == result.answer.header("Request-Id")
 
-    def test_a_piece_that_is_late_cuts_the_answer_off(self, logs: Any) -> None:
+    def test_late_piece_cuts_the_response_off(self, logs: Any) -> None:
         ended: list[str] = []
 
         async def wait(ctx: Any) -> AsyncIterator[str]:
@@ -304,7 +306,7 @@ class TestStreams:
         assert [line for line in logs() if line["event"] == "stream cut off"]
 
     @pytest.mark.parametrize("is_async", [False, True])
-    def test_a_first_piece_that_is_late_is_a_bug(self, is_async: bool) -> None:
+    def test_late_first_piece_is_a_bug(self, is_async: bool) -> None:
         released = threading.Event()
 
         def wait(ctx: Any) -> Iterator[str]:
@@ -320,7 +322,7 @@ class TestStreams:
         assert (result.answer.status, result.is_whole) == (500, True)
 
     @pytest.mark.parametrize("how", ["leaves", "stops"])
-    def test_it_ends_with_the_client_and_with_the_server(self, how: str) -> None:
+    def test_stream_ends_with_the_client_and_with_the_server(self, how: str) -> None:
         ended: list[str] = []
 
         async def tick(ctx: Any) -> AsyncIterator[str]:
@@ -346,7 +348,7 @@ class TestStreams:
         result = asyncio.run(run())
         assert (result.pieces, result.is_whole, ended) == ([b"a"], False, ["here"])
 
-    def test_a_timeout_around_several_pieces_holds(self) -> None:
+    def test_timeout_around_several_pieces_applies(self) -> None:
         async def tick(ctx: Any) -> AsyncIterator[str]:
             async with asyncio.timeout(5):
                 yield "a"
@@ -395,13 +397,13 @@ class TestItems:
         assert stream.media_type == media_type
         assert b"".join(map(stream.frame, stream.pieces)) == expected  # type: ignore[arg-type]
 
-    def test_values_are_checked_one_by_one(self) -> None:
+    def test_values_are_checked_individually(self) -> None:
         stream = self.stream(LINES, [], itemSchema=ITEM)
         with pytest.raises(NonConformingResponse, match="read_a: 200/body/n must be of type"):
             stream.frame({"n": "1"})
         assert stream.frame({"n": 1}) == b'{"n":1}\n'
 
-    def test_a_text_that_is_no_sequence_takes_no_values(self) -> None:
+    def test_text_that_is_not_a_sequence_accepts_no_values(self) -> None:
         with pytest.raises(TypeError, match="must be bytes or str, and is dict"):
             self.stream("text/csv", []).frame({"n": 1})
 
@@ -423,6 +425,6 @@ class TestItems:
         assert stream.frame(event) == text.encode()
 
     @pytest.mark.parametrize("event", [{"id": "a\nb"}, {"event": "a\r"}, {"other": "a"}])
-    def test_what_is_no_event(self, event: dict[str, str]) -> None:
+    def test_invalid_events_are_rejected(self, event: dict[str, str]) -> None:
         with pytest.raises(ValueError, match="server-sent event"):
             frame_event(event)

@@ -1,4 +1,4 @@
-"""Queries that are taken literally: what is refused, how it is said, and where they are not."""
+"""Strict queries: rejected parameters, messages, and services without them."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def strict() -> Client:
 
 
 def refused(client: Client, query: str) -> dict[str, str]:
-    """The messages of a refusal by path."""
+    """Return the messages of a rejection by path."""
     answer = client.get(f"/things?{query}")
     assert answer.status == 422, answer.body
     return {detail["path"]: detail["message"] for detail in answer.json["details"]}
@@ -61,7 +61,7 @@ def refused(client: Client, query: str) -> dict[str, str]:
         ("x" * 1000, None),
     ],
 )
-def test_an_unknown_parameter_is_refused_with_the_nearest_word(
+def test_unknown_parameter_is_rejected_with_a_suggestion(
     strict: Client, name: str, nearest: str | None
 ) -> None:
     told = "is not a parameter of this operation"
@@ -69,7 +69,7 @@ def test_an_unknown_parameter_is_refused_with_the_nearest_word(
     assert refused(strict, f"{name}=1") == {f"/query/{name[:100]}": message}
 
 
-def test_what_takes_one_value_comes_once(strict: Client) -> None:
+def test_single_value_cannot_be_repeated(strict: Client) -> None:
     twice = "limit=1&limit=2&tags=a,b&tags=c&external_order_id=1&external_order_id=1"
     once = "must be sent once"
     assert refused(strict, twice) == {
@@ -79,7 +79,7 @@ def test_what_takes_one_value_comes_once(strict: Client) -> None:
     }
 
 
-def test_what_takes_several_may_come_often(strict: Client) -> None:
+def test_list_can_be_repeated(strict: Client) -> None:
     answer = strict.get("/things?status=a&status=b&tags=c,d&limit=1")
     assert answer.json == {
         "status": ["a", "b"],
@@ -90,16 +90,16 @@ def test_what_takes_several_may_come_often(strict: Client) -> None:
     }
 
 
-def test_all_that_is_wrong_is_told_at_once(strict: Client) -> None:
+def test_all_errors_are_reported_together(strict: Client) -> None:
     assert list(refused(strict, "page=1&limit=x")) == ["/query/page", "/query/limit"]
 
 
-def test_a_thousand_names_are_not_told_back(strict: Client) -> None:
+def test_message_does_not_list_a_thousand_names(strict: Client) -> None:
     query = "&".join(f"{'n' * 4}{number}=" for number in range(900))
     assert len(refused(strict, query)) == MAX_NAMED
 
 
-def test_other_services_tell_their_handlers() -> None:
+def test_other_services_pass_unknown_parameters_to_handlers() -> None:
     answer = served().get("/things?Status=a&limit=1&limit=2")
     assert answer.json["unknown"] == ["Status"]
     assert answer.json["limit"] == 2

@@ -1,4 +1,4 @@
-"""Styles of parameters: OpenAPI's whole table, each cell written by RFC 6570 and read back."""
+"""Styles of parameters: each cell of OpenAPI's table, written as in RFC 6570 and parsed again."""
 
 from itertools import product
 from typing import Any
@@ -29,7 +29,7 @@ COLOR = {
     "properties": {"R": INTEGER, "name": STRING, "is_dark": {"type": "boolean"}},
 }
 MAP = {"type": "object", "additionalProperties": INTEGER}
-# As the specification's examples, and with whatever a style might mistake for its own.
+# The examples of the specification, and texts that contain the delimiters of styles.
 ODD = "a b+c%2F,d;e=f&g.h|i?\u00e9\U0001f600"
 SCALARS = [(STRING, "blue"), (STRING, ODD), (INTEGER, -5), ({"type": "boolean"}, True)]
 ARRAYS = [(WORDS, ["blue", "black", "brown"]), (WORDS, ["one"]), (WORDS, [ODD, "", "x"])]
@@ -41,7 +41,7 @@ OBJECTS = [
     (MAP, {"R": 100, "G": 200, "B": 150}),
 ]
 BY_TYPE = {"scalar": SCALARS, "array": ARRAYS, "object": OBJECTS}
-# place -> style -> types, as "Style Values" has them
+# place -> style -> types, as in "Style Values"
 TABLE: dict[str, dict[str, tuple[str, ...]]] = {
     "path": dict.fromkeys(("matrix", "label", "simple"), ("scalar", "array", "object")),
     "query": {
@@ -57,8 +57,10 @@ EXPLODES = {"spaceDelimited": (False,), "pipeDelimited": (False,), "deepObject":
 
 
 def can_be_sent(where: str, style: str, explode: bool, value: Any) -> bool:
-    """Whether the style has a text of the value at all: a header escapes nothing, labels do not
-    escape dots, and what stands between spaces and pipes holds none.
+    """Return whether the style can express the value at all.
+
+    Headers have no escapes, labels do not escape dots, and values between spaces and pipes cannot
+    contain them.
     """
     texts = list(value) if isinstance(value, list) else [value]
     if isinstance(value, dict):
@@ -94,7 +96,7 @@ def target_and_headers(
 
 
 @pytest.mark.parametrize(("where", "style", "explode", "schema", "value"), CELLS)
-def test_reads_what_rfc_6570_writes(
+def test_parses_the_text_of_rfc_6570(
     where: str, style: str, explode: bool, schema: Any, value: Any
 ) -> None:
     target, headers = target_and_headers(where, style, explode, value)
@@ -103,7 +105,7 @@ def test_reads_what_rfc_6570_writes(
 
 
 class Sent:
-    """A request as openapi-core takes one."""
+    """A request as openapi-core expects it."""
 
     host_url = "http://localhost/t"
     method = "get"
@@ -122,8 +124,10 @@ class Sent:
 
 
 def is_read_by_openapi_core(where: str, style: str, explode: bool, schema: Any, value: Any) -> bool:
-    """Whether openapi-core reads the cell at all. It has no labels and matrices, takes a space in a
-    query for no separator, decodes before it splits, and misses objects that are spread.
+    """Return whether openapi-core can read the cell at all.
+
+    It lacks labels and matrices, does not accept a space in a query as a separator, decodes before
+    it splits, and does not find exploded objects.
     """
     if style in ("matrix", "label", "spaceDelimited") or (where == "cookie" and explode):
         return False
@@ -163,7 +167,7 @@ BLUE: Any = ["blue", "black", "brown"]
 
 
 class TestExamplesOfTheSpecification:
-    """ "Style Examples" of OpenAPI 3.2.0, section 4.12.6, word for word."""
+    """ "Style Examples" of OpenAPI 3.2.0, section 4.12.6, verbatim."""
 
     @pytest.mark.parametrize(
         ("style", "explode", "empty", "string", "array", "object_"),
@@ -229,7 +233,7 @@ class TestExamplesOfTheSpecification:
 
 
 def read(where: str, schema: Any, sent: str, **facts: Any) -> dict[str, Any]:
-    """What one parameter, of any version of OpenAPI, becomes."""
+    """Return the parsed value of a parameter, in any version of OpenAPI."""
     node = {"name": "value", "in": where, "schema": schema, **facts}
     parameters = Parameters(where, [node], Schemas({}, drop="readOnly"), "read_thing")
     if where == "cookie":
@@ -242,7 +246,7 @@ def read(where: str, schema: Any, sent: str, **facts: Any) -> dict[str, Any]:
 class TestWhatIsSent:
     @pytest.mark.parametrize("value", ["a+b", ODD.replace("&", ""), "1,2"])
     def test_reserved_characters(self, value: str) -> None:
-        # of those, `&` and `#` end a value, and a percent sign is one of an encoding
+        # of these, `&` and `#` end a value, and a percent sign begins an encoding
         value = value.replace("%2F", "")
         target, _ = target_and_headers("query", "form", False, value, reserved=True)
         assert echo(STRING, allowReserved=True).get(target).json == {"value": value}
@@ -255,7 +259,7 @@ class TestWhatIsSent:
             ({"style": "pipeDelimited"}, "value=a%7cb"),
         ],
     )
-    def test_separators_as_they_are(self, facts: dict[str, str], query: str) -> None:
+    def test_separators_are_not_encoded(self, facts: dict[str, str], query: str) -> None:
         assert echo(WORDS, **facts).get(f"/things?{query}").json == {"value": ["a", "b"]}
 
     @pytest.mark.parametrize(
@@ -289,7 +293,7 @@ class TestWhatIsSent:
             ("cookie", "form", True, STRING, "value=%FF"),
         ],
     )
-    def test_what_does_not_fit_is_refused(
+    def test_invalid_values_are_rejected(
         self, where: str, style: str, explode: bool, schema: Any, sent: str
     ) -> None:
         name = "Cookie" if where == "cookie" else "Value"
@@ -309,8 +313,8 @@ class TestWhatIsSent:
              "value[a]=1", {"a": 1}),
         ],
     )  # fmt: skip
-    def test_an_object_or_a_scalar(self, schema: Any, query: str, expected: Any) -> None:
-        # read alone, because types that are lists are of OpenAPI 3.1
+    def test_object_or_scalar(self, schema: Any, query: str, expected: Any) -> None:
+        # parsed directly, because lists of types require OpenAPI 3.1
         node = {"name": "value", "in": "query", "style": "deepObject", "schema": schema}
         parameters = Parameters("query", [node], Schemas({}, drop=""), "x")
         texts = parse_raw_pairs(query.encode(), "query")
@@ -347,7 +351,7 @@ class TestWhatIsSent:
             ("header", "simple", True, MAP_OF_ARRAYS, 'b=["x"]', {"b": ["x"]}),
         ],
     )
-    def test_arrays_and_objects_inside_others_are_json(
+    def test_nested_arrays_and_objects_are_json(
         self, where: str, style: str, explode: bool, schema: Any, sent: str, expected: Any
     ) -> None:
         headers = [("Value", sent)] if where == "header" else []
@@ -355,7 +359,7 @@ class TestWhatIsSent:
         client = echo(schema, where=where, style=style, explode=explode)
         assert client.get(target, headers=headers).json == {"value": expected}
 
-    def test_recursive_levels_have_an_end(self) -> None:
+    def test_depth_of_recursive_levels_is_limited(self) -> None:
         schema = {"$ref": "#/components/schemas/Node"}
         shared = {"Node": {"type": "object", "additionalProperties": schema}}
         schemas = Schemas({"components": {"schemas": shared}}, drop="")
@@ -386,15 +390,15 @@ class TestPresence:
     @pytest.mark.parametrize(
         ("where", "style"), [("query", "deepObject"), ("query", "form"), ("cookie", "form")]
     )
-    def test_a_required_object_is_missed(self, where: str, style: str) -> None:
+    def test_missing_required_object_is_rejected(self, where: str, style: str) -> None:
         answer = echo(COLOR, where=where, style=style, required=True).get("/things")
         assert answer.json["details"] == [{"path": f"/{where}/value", "message": "is required"}]
 
-    def test_a_default_is_passed_when_nothing_is_sent(self) -> None:
+    def test_missing_value_has_the_default(self) -> None:
         client = echo({**COLOR, "default": {"R": 1}}, style="deepObject")
         assert client.get("/things").json == {"value": {"R": 1}}
 
-    def test_names_of_an_object_are_no_unknown_parameters(self) -> None:
+    def test_names_of_an_object_are_not_unknown_parameters(self) -> None:
         def read_thing(
             ctx: Any, *, deep: Any = None, spread: Any = None, limit: int = 0
         ) -> dict[str, Any]:
@@ -445,7 +449,7 @@ class TestContent:
         assert client.get("/things", headers=[("Cookie", "value=5")]).json == {"value": 5}
         assert client.get("/things", headers=[("Cookie", "value=x")]).status == 422
 
-    def test_anything_else_is_refused(self) -> None:
+    def test_other_media_types_are_rejected(self) -> None:
         with pytest.raises(DocumentError, match="content application/xml is not served"):
             echo({}, content={"application/xml": {"schema": COLOR}})
 
@@ -460,7 +464,7 @@ class TestContent:
         ("header", {}, EITHER, "both an array and an object"),
     ],
 )  # fmt: skip
-def test_what_no_specification_defines_is_refused_by_name(
+def test_undefined_combination_is_rejected_by_name(
     where: str, facts: dict[str, Any], schema: Any, words: str
 ) -> None:
     with pytest.raises(DocumentError, match=words) as refused:
@@ -473,7 +477,7 @@ def test_what_no_specification_defines_is_refused_by_name(
     ("where", "style"), [p for p in product(TABLE, ("matrix", "form", "simple", "deepObject"))
                          if p[1] not in TABLE[p[0]]],
 )  # fmt: skip
-def test_a_style_of_another_place_is_refused(where: str, style: str) -> None:
+def test_style_of_another_place_is_rejected(where: str, style: str) -> None:
     node = {"name": "value", "in": where, "style": style, "schema": STRING}
     words = f"style {style} is not one of a {where} parameter"
     with pytest.raises(DocumentError, match=words):
@@ -487,13 +491,13 @@ def test_a_style_of_another_place_is_refused(where: str, style: str) -> None:
         ({"name": "b", "in": "query", "schema": COLOR}, "value and b both read the name R"),
     ],
 )
-def test_two_readers_of_one_name_are_refused(second: dict[str, Any], words: str) -> None:
+def test_two_parameters_with_one_name_are_rejected(second: dict[str, Any], words: str) -> None:
     first = {"name": "value", "in": "query", "schema": COLOR}
     with pytest.raises(DocumentError, match=words):
         Parameters("query", [first, second], Schemas({}, drop=""), "read_thing")
 
 
-def test_two_takers_of_every_name_are_refused() -> None:
+def test_two_parameters_for_all_names_are_rejected() -> None:
     nodes = [{"name": name, "in": "query", "schema": MAP} for name in ("a", "b")]
     with pytest.raises(DocumentError, match="a and b are exploded objects that both take"):
         Parameters("query", nodes, Schemas({}, drop=""), "read_thing")
@@ -514,14 +518,14 @@ def test_two_takers_of_every_name_are_refused() -> None:
         ({}, set()),
     ],
 )
-def test_kinds(schema: Any, kinds: set[str]) -> None:
+def test_kinds_are_recognized(schema: Any, kinds: set[str]) -> None:
     circle = {"anyOf": [{"$ref": "#/components/schemas/Circle"}, {"type": "string"}]}
     schemas = Schemas({"components": {"schemas": {"Circle": circle}}}, drop="")
     assert kinds_of(schema, schemas) == kinds
     assert not shape_of(schema, schemas).scalars & {"null", "array", "object"}
 
 
-def test_headers_that_say_nothing() -> None:
+def test_empty_headers() -> None:
     nodes = [{"name": name, "in": "header", "schema": INTEGER, "required": True}
              for name in ("Accept", "content-type", "Authorization", "X-Value")]  # fmt: skip
     parameters = Parameters("header", nodes, Schemas({}, drop=""), "read_thing")
@@ -539,8 +543,6 @@ def test_headers_that_say_nothing() -> None:
         ("a", ["a"]),
     ],
 )
-def test_an_encoded_comma_of_a_query_separates_where_no_bare_one_does(
-    sent: str, items: list[str]
-) -> None:
+def test_encoded_comma_separates_if_there_is_no_plain_comma(sent: str, items: list[str]) -> None:
     client = echo({"type": "array", "items": {"type": "string"}}, explode=False)
     assert client.get(f"/things?value={sent}").json == {"value": items}

@@ -1,4 +1,4 @@
-"""The threads of a service: what none takes up in time is refused and never begins."""
+"""The threads of a service: work that does not start in time is rejected and never starts."""
 
 import asyncio
 import threading
@@ -10,7 +10,7 @@ from specd._engine.threads import Threads
 from tests.specd.engine.database import Books, TooLate
 
 
-def test_what_no_thread_takes_up_in_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_that_does_not_start_in_time_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_QUEUED_S", 0.05)
     free, began = threading.Event(), []
 
@@ -22,7 +22,7 @@ def test_what_no_thread_takes_up_in_time_is_refused(monkeypatch: pytest.MonkeyPa
             with pytest.raises(TooLate):
                 await asyncio.wait_for(refused, 10)
         free.set()
-        assert await first is True, "what has begun is not refused"
+        assert await first is True, "started work must not be rejected"
         assert await threads.run_writing(int, "7") == 7
         threads.close()
 
@@ -30,7 +30,7 @@ def test_what_no_thread_takes_up_in_time_is_refused(monkeypatch: pytest.MonkeyPa
     assert not began
 
 
-def test_work_raises_what_it_raises() -> None:
+def test_error_of_the_work_is_raised() -> None:
     async def play() -> None:
         threads = Threads("shop", Books(inline=True))
         with pytest.raises(ValueError, match="invalid literal"):
@@ -40,7 +40,7 @@ def test_work_raises_what_it_raises() -> None:
     asyncio.run(play())
 
 
-def test_work_that_nobody_waits_for_any_more_does_not_begin() -> None:
+def test_abandoned_work_does_not_start() -> None:
     free, began = threading.Event(), []
 
     async def play() -> None:

@@ -1,4 +1,4 @@
-"""The header `traceparent`: in the log where it is well formed, and ignored otherwise."""
+"""The header `traceparent` is logged if it is well-formed, and ignored otherwise."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ SAMPLED = f"00-{TRACE}-{SPAN}-01"
 WELL_FORMED = {
     SAMPLED: SAMPLED,
     f"00-{TRACE}-{SPAN}-00": f"00-{TRACE}-{SPAN}-00",
-    f"00-{TRACE}-{SPAN}-ff": SAMPLED,  # flags that this version does not know are dropped
+    f"00-{TRACE}-{SPAN}-ff": SAMPLED,  # flags that are unknown in this version are removed
     f"cc-{TRACE}-{SPAN}-01": SAMPLED,
     f"cc-{TRACE}-{SPAN}-01-what-the-future-will-be-like": SAMPLED,
 }
@@ -24,7 +24,7 @@ MALFORMED = (
     "00",
     SAMPLED.upper(),
     f"{SAMPLED} ",
-    f"{SAMPLED}-more",  # version 00 has no more
+    f"{SAMPLED}-more",  # version 00 has no further fields
     f"cc-{TRACE}-{SPAN}-01.more",
     f"cc-{TRACE}-{SPAN}-01-{'x' * tracing.MAX_BYTES}",
     f"ff-{TRACE}-{SPAN}-01",
@@ -39,12 +39,12 @@ MALFORMED = (
 
 
 @pytest.mark.parametrize("header", WELL_FORMED)
-def test_what_is_well_formed_is_read(header: str) -> None:
+def test_well_formed_header_is_parsed(header: str) -> None:
     assert tracing.read(header.encode()) == WELL_FORMED[header]
 
 
 @pytest.mark.parametrize("header", MALFORMED)
-def test_what_is_malformed_is_not(header: str) -> None:
+def test_malformed_header_is_ignored(header: str) -> None:
     assert tracing.read(header.encode("latin-1")) is None
 
 
@@ -53,7 +53,7 @@ def client() -> Client:
     return Client(build_app([shop_service()]), "/shop")
 
 
-def test_the_line_of_a_request_names_its_trace(
+def test_log_line_of_a_request_names_its_trace(
     client: Client, logs: Callable[[], list[dict[str, Any]]]
 ) -> None:
     statuses = [
@@ -69,10 +69,10 @@ def test_the_line_of_a_request_names_its_trace(
     lines = [line for line in logs() if line["event"] == "request"]
     assert len(lines) == len(MALFORMED) + 3
     assert [line.get("trace") for line in lines] == [TRACE] + [None] * (len(MALFORMED) + 2)
-    assert "trace" not in lines[1], "no word of it without one"
+    assert "trace" not in lines[1], "there must be no trace without the header"
 
 
-def test_the_line_of_a_refused_request_does_too(
+def test_log_line_of_a_rejected_request_names_its_trace(
     client: Client, logs: Callable[[], list[dict[str, Any]]]
 ) -> None:
     assert client.get("/nothing", headers=[("traceparent", SAMPLED)]).status == 404

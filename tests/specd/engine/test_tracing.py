@@ -1,4 +1,4 @@
-"""Spans: made where an exporter is configured, and not even imported otherwise."""
+"""Spans are created if an exporter is configured. Otherwise the exporter is not imported."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ def _no_spans_before_and_after() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("environment", OFF)
-def test_without_an_exporter_nothing_is_imported(
+def test_nothing_is_imported_without_an_exporter(
     environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "specd._tracing.otel", None)  # an import would raise
@@ -46,7 +46,7 @@ def test_without_an_exporter_nothing_is_imported(
 
 
 @pytest.mark.parametrize("environment", ON)
-def test_without_the_extra_the_message_says_what_to_do(
+def test_missing_extra_gives_a_message_with_the_remedy(
     environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delitem(sys.modules, "specd._tracing.otel", raising=False)
@@ -57,7 +57,7 @@ def test_without_the_extra_the_message_says_what_to_do(
 
 
 @pytest.mark.parametrize("environment", ON)
-def test_with_the_extra_there_are_spans(environment: Mapping[str, str]) -> None:
+def test_spans_are_created_with_the_extra(environment: Mapping[str, str]) -> None:
     pytest.importorskip(
         "opentelemetry.exporter.otlp", reason="NOT TESTED: the extra otel is not installed"
     )
@@ -73,14 +73,14 @@ def test_with_the_extra_there_are_spans(environment: Mapping[str, str]) -> None:
         {**ENDPOINT, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "http/json"},
     ],
 )
-def test_exporters_that_there_are_not_are_refused(environment: Mapping[str, str]) -> None:
+def test_unknown_exporters_are_rejected(environment: Mapping[str, str]) -> None:
     with pytest.raises(tracing.CannotTrace, match="must be"):
         tracing.start(environment, "specd-test")
 
 
 @dataclass
 class KeptSpan:
-    """A span of these tests."""
+    """A recorded span."""
 
     name: str
     kind: str
@@ -97,7 +97,7 @@ class KeptSpan:
 
 
 class Kept:
-    """A tracer that keeps its spans."""
+    """A tracer that records its spans."""
 
     def __init__(self) -> None:
         self.spans: list[KeptSpan] = []
@@ -114,13 +114,13 @@ class Kept:
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> list[KeptSpan]:
-    """The spans of the test."""
+    """The recorded spans of the test."""
     tracer = Kept()
     monkeypatch.setattr(tracing, "tracer", tracer)
     return tracer.spans
 
 
-def test_a_request_is_one_span(kept: list[KeptSpan]) -> None:
+def test_request_is_one_span(kept: list[KeptSpan]) -> None:
     client = Client(build_app([shop_service()]), "/shop")
     assert client.get("/items", headers=[("traceparent", TRACEPARENT)]).status == 200
     assert client.get("/items?limit=secret").status == 422
@@ -136,7 +136,7 @@ def test_a_request_is_one_span(kept: list[KeptSpan]) -> None:
     assert "secret" not in str([span.attributes for span in kept])
 
 
-def test_a_step_is_a_span_where_it_has_found_something(kept: list[KeptSpan]) -> None:
+def test_step_is_a_span_if_it_found_work(kept: list[KeptSpan]) -> None:
     answers = [False, True]
     seen = []
 
@@ -151,11 +151,11 @@ def test_a_step_is_a_span_where_it_has_found_something(kept: list[KeptSpan]) -> 
     with pytest.raises(LookupError):
         step()
     assert [span.ended for span in kept] == [[(None, False)], [], [(None, True)]]
-    assert seen == [span.traceparent for span in kept], "what it causes is part of its trace"
+    assert seen == [span.traceparent for span in kept], "its effects must be part of its trace"
     assert tracing.current_traceparent() is None
 
 
-def test_a_request_to_others_is_part_of_the_trace(kept: list[KeptSpan]) -> None:
+def test_request_to_other_services_is_part_of_the_trace(kept: list[KeptSpan]) -> None:
     for status, failure in ((204, None), (500, None), (None, "timeout")):
         tracing.Outgoing("webhook", TRACEPARENT, {}).end(status, failure)
     outgoing = tracing.Outgoing("webhook", None, {})
@@ -164,11 +164,11 @@ def test_a_request_to_others_is_part_of_the_trace(kept: list[KeptSpan]) -> None:
     assert outgoing.headers == {"traceparent": kept[-1].traceparent}
 
 
-def test_without_spans_it_is_passed_on_as_it_came() -> None:
+def test_header_is_passed_on_unchanged_without_spans() -> None:
     def try_one() -> bool:
         return True
 
-    assert tracing.traced("mail", try_one) is try_one, "a step costs nothing"
+    assert tracing.traced("mail", try_one) is try_one, "a step must not create a span"
     assert tracing.Outgoing("webhook", TRACEPARENT, {}).headers == {"traceparent": TRACEPARENT}
     assert tracing.Outgoing("webhook", None, {}).headers == {}
     assert tracing.current_traceparent() is None

@@ -1,4 +1,4 @@
-"""Several documents of one service: what unites, what clashes, and how they are served."""
+"""Several documents of one service: how they are combined, conflicts, and serving."""
 
 import copy
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def document(paths: dict[str, Any]) -> dict[str, Any]:
 
 
 def pair() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Two documents that go together, also on one path."""
+    """Return two compatible documents that share a path."""
     make = document(
         {"/things": {"post": operation("make")}, "/things/{id}": {"get": operation("read")}}
     )
@@ -79,13 +79,13 @@ def serve(
 
 
 class TestUnion:
-    def test_one_document_is_itself(self) -> None:
+    def test_single_document_is_unchanged(self) -> None:
         one, _ = pair()
         whole = unite("shop", [Document("make", one)])
         assert {**whole, "paths": one["paths"]} == one
         assert whole["paths"]["/things"] == one["paths"]["/things"]
 
-    def test_a_path_may_be_a_reference(self) -> None:
+    def test_path_can_be_a_reference(self) -> None:
         one, _ = pair()
         things = one["paths"]["/things"]
         parameter = {"name": "q", "in": "query", "schema": {}}
@@ -96,7 +96,7 @@ class TestUnion:
         assert whole["/again"]["post"] == {**things["post"], "parameters": [parameter]}
         assert whole["/bare/{id}"] == {"get": {"responses": {}, "operationId": "get_bare_id"}}
 
-    def test_paths_that_refer_to_each_other_in_a_circle(self) -> None:
+    def test_paths_that_refer_to_each_other_in_a_cycle(self) -> None:
         one, _ = pair()
         one["paths"]["/a"] = {"$ref": "#/paths/~1b"}
         one["paths"]["/b"] = {"$ref": "#/paths/~1a"}
@@ -109,7 +109,7 @@ class TestUnion:
         with pytest.raises(DocumentError, match="/things: additionalOperations are not served"):
             unite("shop", [Document("make", one)])
 
-    def test_paths_unite_and_info_is_the_firsts(self) -> None:
+    def test_paths_are_merged_and_info_is_that_of_the_first(self) -> None:
         one, other = pair()
         whole = united(one, other)
         assert {path: set(item) for path, item in whole["paths"].items()} == {
@@ -120,7 +120,7 @@ class TestUnion:
         assert whole["tags"] == one["tags"]
         assert whole["paths"]["/things/{id}"]["put"]["parameters"] == [PARAMETER]
 
-    def test_a_reference_to_a_parameter_of_a_path_holds(self) -> None:
+    def test_reference_to_a_parameter_of_a_path_is_resolved(self) -> None:
         one, _ = pair()
         parameter = {"name": "q", "in": "query", "schema": {}}
         one["paths"]["/things"]["parameters"] = [parameter]
@@ -129,32 +129,32 @@ class TestUnion:
         whole = unite("shop", [Document("make", one)])["paths"]
         assert whole["/again"]["get"]["parameters"] == [parameter]
 
-    def test_an_operations_own_parameter_overrides_the_paths(self) -> None:
+    def test_parameter_of_an_operation_overrides_that_of_the_path(self) -> None:
         one, _ = pair()
         own = {**PARAMETER, "schema": {"type": "string"}}
         one["paths"]["/things/{id}"]["get"]["parameters"] = [own]
         whole = unite("shop", [Document("make", one)])["paths"]
         assert whole["/things/{id}"]["get"]["parameters"] == [own]
 
-    def test_derived_names_that_are_alike_get_numbers(self) -> None:
+    def test_equal_derived_names_are_numbered(self) -> None:
         bare: dict[str, Any] = {"get": {"responses": {}}}
         paths = {"/a/b": bare, "/a/{b}": bare, "/a-b": bare}
         whole = unite("shop", [Document("made", document(copy.deepcopy(paths)))])["paths"]
         names = [item["get"]["operationId"] for item in whole.values()]
         assert names == ["get_a_b", "get_a_b_2", "get_a_b_3"]
 
-    def test_the_documents_stay_as_they_are(self) -> None:
+    def test_documents_are_not_changed(self) -> None:
         one, other = pair()
         united(one, other)
         assert (one, other) == pair()
 
-    def test_an_enumeration_that_may_grow_has_the_values_of_both(self) -> None:
+    def test_enumeration_that_may_grow_has_the_values_of_both(self) -> None:
         assert united(*pair())["components"]["schemas"]["Code"]["enum"] == ["a", "b", "c"]
 
-    def test_the_words_of_the_first_stand(self) -> None:
+    def test_texts_are_those_of_the_first(self) -> None:
         assert united(*pair())["components"]["schemas"]["Thing"] == THING
 
-    def test_a_property_called_like_a_word_has_a_meaning(self) -> None:
+    def test_property_named_like_a_keyword_is_compared(self) -> None:
         one, other = pair()
         for made, kind in ((one, "string"), (other, "integer")):
             properties = made["components"]["schemas"]["Thing"]["properties"]
@@ -195,13 +195,13 @@ class TestUnion:
             ),
         ],
     )
-    def test_a_clash_stops_the_start(self, change: Callable[[Any], Any], words: str) -> None:
+    def test_conflict_stops_the_start(self, change: Callable[[Any], Any], words: str) -> None:
         one, other = pair()
         change(other)
         with pytest.raises(DocumentError, match=words):
             serve(one, other)
 
-    def test_two_templates_of_one_shape_stop_the_start(self) -> None:
+    def test_equivalent_path_templates_stop_the_start(self) -> None:
         one, other = pair()
         other["paths"]["/things/{name}"] = other["paths"].pop("/things/{id}")
         other["paths"]["/things/{name}"]["parameters"] = [{**PARAMETER, "name": "name"}]
@@ -212,7 +212,7 @@ class TestUnion:
         with pytest.raises(DocumentError, match="cannot be told from"):
             serve(one, other, answer)
 
-    def test_a_reference_has_to_lead_somewhere_in_its_own_document(self) -> None:
+    def test_reference_must_be_resolved_in_its_own_document(self) -> None:
         one, other = pair()
         del other["components"]["schemas"]["Thing"]
         with pytest.raises(DocumentError, match=r"find: .* points nowhere"):
@@ -220,21 +220,21 @@ class TestUnion:
 
 
 class TestServing:
-    def test_one_path_takes_the_methods_of_both(self) -> None:
+    def test_path_accepts_the_methods_of_both(self) -> None:
         client = serve(*pair())
         assert client.get("/things").json == {"name": "find"}
         assert client.post("/things").json == {"name": "make"}
         assert client.get("/things/7").json == {"name": "read 7"}
         assert client.send("PUT", "/things/7").json == {"name": "change 7"}
 
-    def test_allow_names_both(self) -> None:
+    def test_allow_names_the_methods_of_both(self) -> None:
         client = serve(*pair())
         asked = client.send("OPTIONS", "/things")
         assert (asked.status, asked.header("Allow")) == (204, "GET, HEAD, OPTIONS, POST")
         refused = client.send("DELETE", "/things")
         assert (refused.status, refused.header("Allow")) == (405, "GET, HEAD, OPTIONS, POST")
 
-    def test_each_document_is_published_alone(self) -> None:
+    def test_each_document_is_published_separately(self) -> None:
         one, other = pair()
         client = serve(one, other)
         assert client.get("/openapi.yaml").body == b"one: 1\nservers:\n- url: /\n"

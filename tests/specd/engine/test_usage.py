@@ -1,4 +1,4 @@
-"""How much a process uses, as a scrape shows it."""
+"""The resource usage of a process in its metrics."""
 
 import asyncio
 import threading
@@ -22,7 +22,7 @@ def shown(name: str, **labels: str) -> float | None:
     return REGISTRY.get_sample_value(f"specd_{name}", labels)
 
 
-def test_threads_in_use_and_what_waits_for_them() -> None:
+def test_busy_threads_and_waiting_work_are_counted() -> None:
     free = threading.Event()
 
     async def play() -> None:
@@ -39,7 +39,7 @@ def test_threads_in_use_and_what_waits_for_them() -> None:
     asyncio.run(play())
 
 
-def test_refused_and_abandoned_work_is_counted_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rejected_and_abandoned_work_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     free = threading.Event()
 
     async def play() -> None:
@@ -60,7 +60,7 @@ def test_refused_and_abandoned_work_is_counted_no_longer(monkeypatch: pytest.Mon
     asyncio.run(play())
 
 
-def test_what_a_process_shows() -> None:
+def test_metrics_of_a_process() -> None:
     class Known(Books):
         known = DatabaseState((ConnectionUse("writing", 8, 5, 3),), True, 0, None)
 
@@ -88,7 +88,7 @@ def test_what_a_process_shows() -> None:
     assert shown("event_log_unread_seconds", service="shop") == 4.5
 
 
-def test_the_meter_goes_on_until_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_meter_runs_until_it_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     class Counted(Books):
         asked = 0
 

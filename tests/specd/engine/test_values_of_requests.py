@@ -1,4 +1,4 @@
-"""How single texts of queries and forms become values where a document leaves room."""
+"""Conversion of single texts in queries and forms to values if the document is ambiguous."""
 
 from typing import Any
 
@@ -74,7 +74,7 @@ def client() -> Client:
         ("reserved=1", {"reserved": [1]}),
     ],
 )
-def test_text_of_a_query_is_a_value(client: Client, query: str, expected: Any) -> None:
+def test_text_of_a_query_is_converted(client: Client, query: str, expected: Any) -> None:
     answer = client.get(f"/q?{query}")
     if isinstance(expected, str):
         assert (answer.status, answer.paths) == (422, [expected])
@@ -98,7 +98,7 @@ INTEGER = "must be of type integer"
         ("n=[", [("/body/n", "is not valid JSON")]),
     ],
 )
-def test_field_of_a_form_is_a_value(client: Client, fields: str, expected: Any) -> None:
+def test_field_of_a_form_is_converted(client: Client, fields: str, expected: Any) -> None:
     answer = client.post("/f", body=fields.encode(), content_type=FORM)
     if isinstance(expected, dict):
         assert (answer.status, answer.json) == (200, expected)

@@ -1,4 +1,4 @@
-"""Connections to servers of tests, byte for byte, and what is sent on them."""
+"""Connections to servers of tests at the level of bytes, and their messages."""
 
 import asyncio
 import re
@@ -16,7 +16,7 @@ NAMED = re.compile(rb"[0-9a-f]{24}")
 
 
 class Wire(asyncio.Transport):
-    """A connection that keeps what is written to it."""
+    """A connection that records what is written to it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class Wire(asyncio.Transport):
         self.closed = False
 
     def write(self, data: Any) -> None:
-        if not self.closed:  # as a real one
+        if not self.closed:  # like a real connection
             self.written += data
 
     def get_write_buffer_size(self) -> int:
@@ -42,7 +42,7 @@ class Wire(asyncio.Transport):
 
 
 def answer_to(*chunks: bytes, **changes: Any) -> bytes:
-    """What a server of the shop, with some changes, writes before it closes the connection."""
+    """Return the bytes that a server of the shop, with some changes, writes before it closes."""
 
     async def exchange() -> bytes:
         app = build_app([shop_service(**changes)])
@@ -61,7 +61,9 @@ def answer_to(*chunks: bytes, **changes: Any) -> bytes:
 
 
 class Connection:
-    """A connection to a server of the shop, or to one that has no engine for all it knows."""
+    """A connection to a server of the shop, or of an application that is not recognized as an
+    engine.
+    """
 
     def __init__(self, app: Any, *, as_ever: bool = False) -> None:
         config = Config(app, http=Protocol, lifespan="off", proxy_headers=False, access_log=False)
@@ -79,12 +81,12 @@ class Connection:
             self.protocol.data_received(chunk)
 
     async def settle(self) -> tuple[bytes, bool]:
-        """What was written, without the request's own id, and whether the connection is closed."""
+        """Return the written bytes, without request ids, and whether the connection is closed."""
         if closed_at_once := self.wire.closed:
-            self.protocol.connection_lost(None)  # as a transport says; who reads on waits no longer
+            self.protocol.connection_lost(None)  # ends a waiting read
         while self.state.tasks:
             await asyncio.wait_for(asyncio.gather(*self.state.tasks), 20)
-            await asyncio.sleep(0)  # those that had ended already are forgotten in the loop's turn
+            await asyncio.sleep(0)  # removes requests that have ended
         closed = self.wire.closed
         if not closed_at_once:
             self.protocol.connection_lost(None)

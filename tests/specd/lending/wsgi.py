@@ -1,4 +1,4 @@
-"""The sample project of the library's tests: books that are lent."""
+"""The sample project of the library's tests: lending books."""
 
 from specd import Project
 

@@ -1,4 +1,4 @@
-"""The loop: steps until there is nothing, survives failing steps, and ends between two steps."""
+"""The loop runs steps while there is work, survives failing steps, and stops between steps."""
 
 import os
 import signal
@@ -24,10 +24,10 @@ ROOT = Path(__file__).parents[3]
 
 
 def wait_for(event: threading.Event) -> None:
-    assert event.wait(10), "it did not happen within 10 s"
+    assert event.wait(10), "not set within 10 s"
 
 
-def test_steps_again_at_once_until_there_is_nothing_to_do() -> None:
+def test_steps_repeat_immediately_while_there_is_work() -> None:
     work = [True, True, True, False]
     done = threading.Event()
 
@@ -44,7 +44,7 @@ def test_steps_again_at_once_until_there_is_nothing_to_do() -> None:
     assert work == []
 
 
-def test_a_failing_step_is_tried_again_and_ends_nobody() -> None:
+def test_failing_step_is_retried_without_affecting_others() -> None:
     failures = [ValueError("first"), KeyError("second")]
     recovered = threading.Event()
 
@@ -61,7 +61,7 @@ def test_a_failing_step_is_tried_again_and_ends_nobody() -> None:
     assert not pool.failed
 
 
-def test_stopping_interrupts_the_pause_but_not_the_step_and_closes_once() -> None:
+def test_stop_interrupts_the_pause_but_not_the_step_and_closes_once() -> None:
     in_step, finish = threading.Event(), threading.Event()
     told: list[str] = []
 
@@ -84,7 +84,7 @@ def test_stopping_interrupts_the_pause_but_not_the_step_and_closes_once() -> Non
     assert sorted(told) == ["closed", "idle closed", "step finished"]
 
 
-def test_stopping_does_not_wait_for_a_back_off_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stop_does_not_wait_for_a_back_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "_back_off", lambda _: BACK_OFF_S)
     failed = threading.Event()
 
@@ -101,7 +101,7 @@ def test_stopping_does_not_wait_for_a_back_off_to_end(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities on Linux only")
-def test_nobody_sits_out_a_back_off_after_the_return_of_the_database(
+def test_back_off_ends_when_the_database_returns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(loop, "_pause_s", lambda state: 3600.0)
@@ -119,12 +119,12 @@ def test_nobody_sits_out_a_back_off_after_the_return_of_the_database(
     wait_for(failed)
     deadline = time.monotonic() + 10
     while not recovered.wait(0.01) and time.monotonic() < deadline:
-        pool.wake()  # again and again, because the pause may not have begun
+        pool.wake()  # repeatedly, because the pause may not have begun
     assert recovered.is_set()
     pool.stop()
 
 
-def test_a_nice_worker_is_nice_alone() -> None:
+def test_niceness_applies_to_one_worker() -> None:
     seen: dict[str, int] = {}
     both = threading.Barrier(3)
 
@@ -143,7 +143,7 @@ def test_a_nice_worker_is_nice_alone() -> None:
     assert os.getpriority(os.PRIO_PROCESS, 0) == usual
 
 
-def test_a_worker_may_start_another() -> None:
+def test_worker_can_start_another() -> None:
     pool = WorkerPool()
     started = threading.Event()
 
@@ -202,7 +202,7 @@ def program(*, dies: bool = False) -> "Iterator[subprocess.Popen[str]]":
         process.communicate()
 
 
-def test_a_signal_lets_the_step_finish() -> None:
+def test_signal_lets_the_step_finish() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         with program() as process:
             assert process.stdout is not None
@@ -213,7 +213,7 @@ def test_a_signal_lets_the_step_finish() -> None:
             assert process.returncode == 0
 
 
-def test_a_second_signal_ends_the_process_in_the_middle_of_a_step() -> None:
+def test_second_signal_ends_the_process_during_a_step() -> None:
     with program() as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "step begins\n"
@@ -224,7 +224,7 @@ def test_a_second_signal_ends_the_process_in_the_middle_of_a_step() -> None:
         assert process.returncode == -signal.SIGTERM
 
 
-def test_a_worker_that_dies_of_a_bug_takes_the_process_down() -> None:
+def test_worker_that_dies_of_a_bug_ends_the_process() -> None:
     with program(dies=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "step begins\n"
@@ -233,8 +233,8 @@ def test_a_worker_that_dies_of_a_bug_takes_the_process_down() -> None:
 
 
 def test_repeated_failure_has_few_tracebacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 200 failures at one place and one at another: two tracebacks, a line for each power of
-    two, and at the end their number and the last traceback.
+    """Of 200 failures at one place and one at another, the log has two tracebacks, a line for each
+    power of two, and at the end their number and the last traceback.
     """
     monkeypatch.setattr(loop, "_back_off", lambda _: 0.0)
     tries = count(1)

@@ -1,4 +1,4 @@
-"""Documents over all that OpenAPI has, from the smallest to 1,500 operations."""
+"""Documents with all features of OpenAPI, from the smallest to 1,500 operations."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -27,7 +27,7 @@ def content(schema: Any, media_type: str = JSON, **facts: Any) -> Node:
 
 
 def answers(schema: Any = None, media_type: str = JSON, **more: Any) -> Node:
-    """The answers of an operation: 200 with this schema, and what a mock may refuse with."""
+    """Return the responses of an operation: 200 with this schema, and the errors of mocks."""
     good: Node = {"description": "Done."}
     if schema is not None:
         good["content"] = content(schema, media_type)
@@ -66,7 +66,9 @@ STYLES = {
 
 
 def styled() -> Iterator[tuple[str, Node]]:
-    """Documents of one parameter: each style, exploded or not, of each type that it is for."""
+    """Return documents with a parameter, for each style, exploded or not, and each type that it
+    supports.
+    """
     types = {"text": TEXT, "integer": INTEGER, "list": LIST, "object": OBJECT}
     for where, styles in STYLES.items():
         for style, explode, (kind, schema) in product(styles, (False, True), types.items()):
@@ -75,7 +77,7 @@ def styled() -> Iterator[tuple[str, Node]]:
             if style == "deepObject" and (kind != "object" or not explode):
                 continue
             if where == "cookie" and explode and kind in ("list", "object"):
-                continue  # a cookie of several has no form (RFC 6265)
+                continue  # a cookie with several values has no format (RFC 6265)
             made = parameter("value", where, schema, style=style, explode=explode)
             path = "/things/{value}" if where == "path" else "/things"
             exploded = "exploded" if explode else "together"
@@ -86,7 +88,7 @@ def styled() -> Iterator[tuple[str, Node]]:
 
 
 def bodies() -> Iterator[tuple[str, Node]]:
-    """Documents of one operation that takes a body and answers in the same media type."""
+    """Return documents of an operation whose response has the media type of its body."""
     form = {"type": "object", "required": ["a"], "properties": {"a": TEXT, "n": INTEGER, "l": LIST}}
     file = {
         "type": "object",
@@ -118,7 +120,7 @@ def bodies() -> Iterator[tuple[str, Node]]:
 
 
 def schemas() -> Iterator[tuple[str, Node]]:
-    """Documents of one operation that takes and answers a schema."""
+    """Return documents of an operation that receives and returns a schema."""
     tree = {
         "type": "object",
         "properties": {"of": {"type": "array", "maxItems": 2, "items": ref("S")}},
@@ -239,7 +241,7 @@ def secured() -> Iterator[tuple[str, Node]]:
 
 
 def shapes() -> Iterator[tuple[str, Node]]:
-    """Documents of unusual shapes: names, paths, references, what is served and what is not."""
+    """Return unusual documents: names, paths, references, supported and unsupported features."""
     yield "smallest", document({})
     yield (
         "one-operation",
@@ -450,7 +452,7 @@ def shapes() -> Iterator[tuple[str, Node]]:
 
 
 def large(operations: int) -> Node:
-    """A document of many operations, whose schemas refer to each other."""
+    """Return a document of many operations, whose schemas refer to each other."""
     named = {
         f"S{n}": {
             "type": "object",

@@ -1,4 +1,4 @@
-"""Handlers that answer what they understood."""
+"""Handlers that return their arguments."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Form handlers, and one that waits."""
+"""Handlers of forms, and a handler that waits."""
 
 import asyncio
 from typing import Any
