@@ -1,4 +1,4 @@
-"""Headless Chromium as the tests need it: emulation, logs, and waiting without sleeping."""
+"""Headless Chromium for tests: emulation, logs, and waiting without sleeping."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--hide-scrollbars",
-    # Nothing but this machine has an address, so a request to outside cannot succeed unseen.
+    # Only this machine can be resolved, so a request to another host always fails visibly.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
 
@@ -45,13 +45,13 @@ const look = () => {
 };
 look();
 """
-"""Ends when an element was at one place for so many looks. In one script, because each command of a
-driver takes as long as a look.
+"""Ends when an element was at the same place in `looks` checks. In a single script, because each
+command of a driver takes as long as a check.
 """
 
 
 class Browser:
-    """A thin cover over selenium's Chrome; `driver` is there for the rest."""
+    """A wrapper around selenium's Chrome. `driver` gives access to its other features."""
 
     def __init__(self, *, profile: Path) -> None:
         options = webdriver.ChromeOptions()
@@ -78,7 +78,7 @@ class Browser:
         return self.driver.execute_cdp_cmd(name, parameters)
 
     def connect(self, *, is_connected: bool) -> None:
-        """Connect the browser to the network or cut it off, and wait until the page knows."""
+        """Connect or disconnect the network, and wait until the page has noticed."""
         conditions = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
         self.command("Network.enable")
         self.command("Network.emulateNetworkConditions", offline=not is_connected, **conditions)
@@ -105,34 +105,35 @@ class Browser:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def text(self, selector: str) -> str:
-        # One script, not find + read: the page may replace the element between the two.
+        # A single script instead of find and read, because the page may replace the element in
+        # between.
         return str(self.run("return document.querySelector(arguments[0]).innerText", selector))
 
     def run(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)
 
     def wait_still(self, selector: str) -> None:
-        """Wait until the element no longer moves: a click at where it was a moment ago is lost."""
+        """Wait until the element stops moving. A click at an old position would miss it."""
         self.driver.execute_async_script(LOOK_UNTIL_STILL, selector, STILL)
 
     def wait(self, condition: Callable[[], object], what: str, seconds: float = 20) -> None:
-        """Wait until `condition()` is true; fails naming `what`."""
+        """Wait until `condition()` is true, or fail with `what` in the message."""
         WebDriverWait(self.driver, seconds, poll_frequency=0.02).until(
             lambda _driver: condition(), f"waited in vain for {what}"
         )
 
     def console(self) -> list[str]:
-        """Return and forget what the console said, errors and policy violations included."""
+        """Return and clear the messages of the console, including errors and policy violations."""
         return [entry["message"] for entry in self.console_entries()]
 
     def console_entries(self) -> list[dict[str, Any]]:
-        """Return and forget the same with what is behind it: `source`, which is "network" where the
-        browser itself tells of a request that failed.
+        """Return and clear the entries of the console with their `source`, which is "network" for
+        requests that failed.
         """
         return self._log("browser")
 
     def requested(self) -> list[str]:
-        """Return and forget the addresses asked for, without data: (it needs no network)."""
+        """Return and clear the requested addresses, except `data:`, which needs no network."""
         messages = [json.loads(entry["message"])["message"] for entry in self._log("performance")]
         addresses = [
             message["params"]["request"]["url"]
@@ -145,9 +146,10 @@ class Browser:
         return list(self.driver.get_log(name))  # type: ignore[no-untyped-call]
 
     def decode_qr(self, selector: str) -> str:
-        """Read the QR code off a screenshot of the element, as a phone's camera would see it."""
+        """Read the QR code from a screenshot of the element, as the camera of a phone would."""
         element = self.find(selector)
-        # A driver scrolls only to what is wholly out of sight, and takes no more than what shows.
+        # The driver scrolls only to elements that are completely invisible, and captures only the
+        # visible part.
         self.run("arguments[0].scrollIntoView({block: 'center'})", element)
         picture = Image.open(io.BytesIO(element.screenshot_as_png)).convert("L")
         [code] = zxingcpp.read_barcodes(picture)

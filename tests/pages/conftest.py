@@ -1,4 +1,4 @@
-"""One headless Chromium for all browser tests, and the stage the pages play on."""
+"""A headless Chromium for all browser tests, and the stage of the pages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def client(stage: Stage) -> FlaskClient:
 
 @pytest.fixture
 def address(stage: Stage) -> Iterator[str]:
-    """The address of a running server on which `stage` plays."""
+    """The address of a running server that uses `stage`."""
     with serving(stage.build()) as base:
         yield base
 
@@ -51,7 +51,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def browser(chromium: Browser) -> Browser:
-    """The browser with an empty log, usual window, light colours and JavaScript on."""
+    """The browser with an empty log, the usual window, light colors and JavaScript enabled."""
     chromium.reset()
     return chromium
 
@@ -63,7 +63,7 @@ def place(chat_sqlite_template: Template, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def key(place: Path) -> Iterator[str]:
-    """The key of the owner of an organization at this machine's address."""
+    """The key of the owner of an organization at the address of this machine."""
     database = Database(f"sqlite:///{place}")
     _, _, api_key = database.run(
         lambda session: create_realm(

@@ -1,10 +1,11 @@
-"""How clients show the twenty most common constructs of a message: `python -m
+"""Show the twenty most common constructs of messages in several clients: `python -m
 tests.pages.constructs DIRECTORY`.
 
-A new demo gets a message of each. Pictures of /chat at two widths and in both color schemes, a
-picture of what zulip-js receives, and zulip-term's screen as text are written to the directory, for
-a person to look at. zulip-term and zulip-js are left out where `scripts/clients install` has not
-installed them. `SPECD_TEST_AXE` names the source of axe-core, which must find nothing.
+A message of each construct is sent in a new demo. Pictures of /chat at two widths and in both color
+schemes, a picture of what zulip-js receives, and the screen of zulip-term as text are written to
+the directory, for manual inspection. zulip-term and zulip-js are skipped unless `scripts/clients
+install` has installed them. `SPECD_TEST_AXE` names the source of axe-core, which must report
+nothing.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ zulip({zuliprc: process.argv[1]}).then(async (client) => {
 
 
 def fill(demo: Demo) -> None:
-    """Send the messages. They are the only unread ones, which zulip-term shows first."""
+    """Send the messages. No other messages are unread, so zulip-term shows them first."""
     for name in ("Cordelia", "Hamlet", "Othello", "Iago"):
         post(demo, name, "/users/me/subscriptions", subscriptions=json.dumps([{"name": CHANNEL}]))
     post(demo, "Othello", "/mark_all_as_read")
@@ -88,7 +89,7 @@ def configuration(demo: Demo, directory: Path) -> Path:
 
 
 def look_at_page(browser: Browser, demo: Demo, directory: Path) -> list[str]:
-    """Take pictures of the whole conversation in /chat; return what axe-core finds."""
+    """Take pictures of the complete conversation in /chat. Return the findings of axe-core."""
     file = os.environ.get("SPECD_TEST_AXE")
     axe = Path(file).read_text() if file else ""
     violations: list[str] = []
@@ -140,12 +141,12 @@ def look_at_javascript(browser: Browser, file: Path, directory: Path) -> None:
 
 
 def look_at_terminal(file: Path, directory: Path) -> None:
-    """Keep the screen of zulip-term, at the first message and at the last one."""
+    """Save the screen of zulip-term at the first and the last message."""
     with Terminal(file, lines=60) as terminal:
         terminal.begin("# shop")
         terminal.type("", seconds=3)
         screens = list(terminal.lines)
-        terminal.type("\x1b[C")  # from the list of channels to the messages
+        terminal.type("\x1b[C")  # page down moves below the last message of a page
         for key in "GjGjG":  # below the last message of a page is the next page
             terminal.type(key, seconds=2)
         screens += terminal.lines

@@ -1,8 +1,7 @@
-"""Days of a merchant at /dashboard and of a shopper on checkout pages: ten tasks each.
+"""Work of a merchant at /dashboard and of a shopper on checkout pages, ten tasks each.
 
-The same tasks are done with the mouse, or with the keyboard alone. The console must say nothing,
-apart from the requests that the browser itself reports as failed, and axe-core must find nothing
-at each look, if it is given.
+The tasks are done with the mouse, or with the keyboard alone. The console must be empty, except for
+requests that the browser reports as failed, and axe-core, if given, must find nothing.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ HASH = "0x" + "5f" * 32
 
 
 class Actor(Person):
-    """Somebody who acts with the mouse or with the keyboard alone."""
+    """A user of the mouse or of the keyboard alone."""
 
     def __init__(self, browser: Browser, base: str, day: Day, *, by_keyboard: bool) -> None:
         super().__init__(browser, base, day)
@@ -80,7 +79,7 @@ class Actor(Person):
         ActionChains(self.browser.driver).send_keys(*keys).perform()
 
     def reach(self, selector: str) -> None:
-        """Go to an element: by Tab, or by a click."""
+        """Focus an element with Tab, or click it."""
         seen = (
             "return [...document.querySelectorAll(arguments[0])].some(it => it.checkVisibility())"
         )
@@ -94,7 +93,7 @@ class Actor(Person):
             if self.browser.run("return document.activeElement.matches(arguments[0])", selector):
                 return
             self.press_key(Keys.TAB)
-        raise AssertionError(f"Tab does not lead to {selector}")
+        raise AssertionError(f"Tab does not reach {selector}")
 
     def act(self, selector: str, key: str = Keys.ENTER) -> None:
         """Press a button, a link or a box."""
@@ -119,7 +118,7 @@ class Actor(Person):
 
 @dataclass
 class Shop:
-    """A shop over the real service: what happens outside of the browser."""
+    """A shop with the real service. It controls what happens outside the browser."""
 
     base: str
     store: Database
@@ -185,7 +184,7 @@ def shop(folder: Path) -> Iterator[Shop]:
 
 
 def signs_in(ada: Ada, shop: Shop) -> None:
-    """With a wrong key first."""
+    """Sign in, first with a wrong key."""
     shop.create("order-1")
     ada.browser.open(f"{shop.base}/dashboard")
     ada.see("#sign-in h1", "Merchant dashboard")
@@ -308,7 +307,7 @@ def goes_from_a_delivery_to_its_invoice(ada: Ada, shop: Shop) -> None:
 
 
 def exports_and_signs_out(ada: Ada, shop: Shop) -> None:
-    """Without a network in between."""
+    """Export and sign out, with the network disconnected in between."""
     place = {"behavior": "allow", "downloadPath": str(shop.downloads)}
     ada.browser.command("Browser.setDownloadBehavior", **place)
     ada.act("#clear")
@@ -408,7 +407,7 @@ def scans_the_code(ben: Ben, stage: Stage) -> None:
 
 
 def pays_with_a_wallet(ben: Ben, stage: Stage) -> None:
-    """Refused at first; afterwards nothing requests money."""
+    """Pay after a refusal. Afterwards the page must not request money."""
     source = INJECTED % {"names": json.dumps(["Fox"]), "legacy": "false"}
     added = ben.browser.command("Page.addScriptToEvaluateOnNewDocument", source=source)
     ben.open()
@@ -519,7 +518,7 @@ def live_as_merchant(
     axe: str = "",
     tasks: Sequence[MerchantTask] = MERCHANT,
 ) -> Day:
-    """Do a merchant's tasks in the window as it is."""
+    """Do the tasks of a merchant in the current window."""
     with shop(folder) as place:
         day = _do(Ada(browser, place.base, Day(axe), by_keyboard=by_keyboard), tasks, place)
         browser.open("about:blank")
@@ -533,7 +532,7 @@ def live_as_shopper(
     axe: str = "",
     tasks: Sequence[ShopperTask] = SHOPPER,
 ) -> Day:
-    """Do a shopper's tasks in the window as it is."""
+    """Do the tasks of a shopper in the current window."""
     stage = Stage()
     with serving(stage.build()) as base:
         day = _do(Ben(browser, base, Day(axe), by_keyboard=by_keyboard), tasks, stage)

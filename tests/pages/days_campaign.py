@@ -1,4 +1,4 @@
-"""Days of a merchant and a shopper: python -m tests.pages.days_campaign [AXE] [merchant|shopper].
+"""Work of a merchant and a shopper: python -m tests.pages.days_campaign [AXE] [merchant|shopper].
 
 At two widths, light and dark, and with the keyboard alone. AXE is the file axe.min.js of axe-core.
 """

@@ -50,8 +50,10 @@ img { border: 1px solid #999; height: 30rem; }</style>
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A state of a page. `is_whole`: the picture shows the page beyond the window. `at`: selects
-    the element at the top of the picture.
+    """A state of a page.
+
+    If `is_whole` is true, the picture shows the complete page. `at` selects the element at the top
+    of the picture.
     """
 
     page: str
@@ -200,7 +202,7 @@ def chat_scenes(browser: Browser, demo: Demo) -> Iterator[Scene]:
 
 
 def take(browser: Browser, scene: Scene, directory: Path) -> list[str]:
-    """Show a scene and write its pictures; return their names."""
+    """Show a scene and save its pictures. Return their names."""
     print(scene.name, flush=True)
     width, height = WINDOWS[-1]
     browser.show(width=width, dark=False, height=height)

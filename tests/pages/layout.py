@@ -1,4 +1,4 @@
-"""What holds for the layout of every page at the usual widths, and in print."""
+"""Layout rules for all pages at the usual widths and in print."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from tests.pages.browser import Browser
 
 WIDTHS = (390, 768, 1152, 1280, 1920)
 MIN_TARGET = 24
-"""Pixels of a target's side (WCAG 2.2, success criterion 2.5.8), unless it is a link in a line."""
+"""Pixels per side of a target (WCAG 2.2, success criterion 2.5.8), except links in a line."""
 MIN_TEXT = 200
 """Pixels of width of a paragraph with more than 60 letters."""
 
-# Two frames: the page has laid itself out for the new width.
+# After two frames, the page has the layout for the new width.
 SETTLE = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done));"
 FAULTS = """
 const [minTarget, minText] = arguments;
@@ -40,7 +40,7 @@ return faults;
 
 
 def check_layout(browser: Browser) -> None:
-    """Check the open page at each width; report all faults together."""
+    """Check the open page at each width. All errors are reported together."""
     found = {}
     for width in WIDTHS:
         browser.show(width=width, dark=False)
@@ -61,7 +61,7 @@ return [...document.querySelectorAll("body, body *")].filter((it) => it.checkVis
 
 
 def check_print(browser: Browser) -> None:
-    """Check that the open page is printed as a whole: paper does not scroll."""
+    """Check that the open page is printed completely, because paper does not scroll."""
     browser.command("Emulation.setEmulatedMedia", media="print")
     browser.driver.execute_async_script(SETTLE)
     found = browser.run(CUT_OFF)

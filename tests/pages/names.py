@@ -1,4 +1,4 @@
-"""Names that a page must show as they are: generated from what breaks pages, and how one looks."""
+"""Generated names that pages must show unchanged, and a check of their display."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PIECES = (
 def names(count: int, *, seed: int, longest: int) -> list[str]:
     """Return `count` different names of at most `longest` characters, without spaces around them.
 
-    Every other one holds a whole piece at its start, so that a cut leaves it in one part.
+    Every second name begins with a complete piece, so that truncation does not split it.
     """
     chance, made = random.Random(seed), dict[str, None]()
     while len(made) < count:
@@ -76,10 +76,11 @@ return {
 def shows(
     browser: Browser, selector: str, expected: list[str], *, base: str, is_still: bool = False
 ) -> int:
-    """Return how many of `selector` show exactly the names that are expected, each at least once.
+    """Return how many elements `selector` matches. Their texts must be exactly the expected names.
 
-    Each holds text alone, is to be seen, and makes the page no wider than its window; nothing ran,
-    and nobody else was asked for anything. `is_still`: the page has been waited for.
+    Each name must be shown at least once, contain only text, be visible, and fit the window. No
+    script may have run, and no other host may have been contacted. `is_still` means that the caller
+    has already waited for the page.
     """
 
     def found() -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Somebody who chats in a browser of their own."""
+"""A chat user in a separate browser."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.chat.people import PASSWORD
 
 
 class Person(Visitor):
-    """Somebody who has an account."""
+    """A user who has an account."""
 
     def __init__(self, browser: Browser, base: str, email: str) -> None:
         super().__init__(browser, base)
@@ -36,7 +36,7 @@ class Person(Visitor):
         return any("/api/v1/events?" in address for address in self.browser.requested())
 
     def go_to(self, name: str) -> None:
-        """Choose a place by its name in the list."""
+        """Choose a channel or conversation by its name in the list."""
         self.see("#sidebar a", name)
         [link] = [one for one in self.browser.find_all("#sidebar a .name") if one.text == name]
         link.click()
@@ -50,7 +50,7 @@ class Person(Visitor):
         self.browser.find("#content").send_keys(text, Keys.ENTER)
 
     def counts(self) -> dict[str, str]:
-        """The counts of unread messages by the name of the place."""
+        """Return the numbers of unread messages by conversation."""
         return dict(
             self.browser.run(
                 "return [...document.querySelectorAll('#sidebar a')]"
@@ -64,7 +64,7 @@ class Person(Visitor):
         self.browser.wait(lambda: self.counts() == counts, f"the counts {counts}")
 
     def choose(self, message: str, action: str) -> None:
-        """Choose an action of the menu of a message, by its selector."""
+        """Choose an action from the menu of a message, by its selector."""
         for item in self.browser.find_all(".message"):
             if message in item.text:
                 self.browser.run(
@@ -77,7 +77,7 @@ class Person(Visitor):
         raise AssertionError(f"no message {message!r}")
 
     def choose_late(self, message: str, action: str) -> None:
-        """Choose an action that the menu shows once it is open."""
+        """Choose an action that appears after the menu is open."""
         [item, *_] = [each for each in self.browser.find_all(".message") if message in each.text]
         self.browser.run("arguments[0].querySelector('.menu').open = true", item)
         selector = f".menu {action}"

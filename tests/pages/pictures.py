@@ -1,8 +1,8 @@
 """The pictures of README: `python -m tests.pages.pictures DIRECTORY`.
 
-A new demo gets invoices and a conversation, and is looked at in light and dark colours. What
-differs from one demo to the next (times, random ids, the port) is written over in the page before
-its picture is taken. A picture that looks like that of the file stays as it is.
+A new demo gets invoices and a conversation, and is photographed in light and dark colors. Values
+that differ between demos (times, random ids, the port) are replaced in the page before a picture is
+taken. A file is kept if its picture looks the same.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tests.pages.visitor import Visitor
 
 WIDTH, HEIGHT = 1280, 800
 MAX_DIFFERENCE = 8
-"""Of a pixel's color, of 255. Chromium draws rounded corners a little differently each time."""
+"""The difference of a pixel's color, of 255. Chromium renders rounded corners inconsistently."""
 MAX_BYTES = 150_000
 
 WRITTEN_OVER = (
@@ -45,8 +45,8 @@ WRITTEN_OVER = (
     (r"block \d+", "block 8"),
     (r"evt_\d+", "evt_0000000000000002"),
 )
-"""What differs from one demo to the next, as JavaScript's regular expressions, and what stands
-there in a picture.
+"""Values that differ between demos, as regular expressions of JavaScript, and their replacements in
+pictures.
 """
 
 FREEZE = """
@@ -61,7 +61,7 @@ while (texts.nextNode()) {
 """
 
 ORDERS = {"order-1037": "48", "order-1038": "7.25", "order-1039": "120", "order-1040": "19.9"}
-"""Orders and their amounts; the last one is canceled, the others are paid."""
+"""Orders and their amounts. The last order is canceled, and the others are paid."""
 OPEN_ORDER, OPEN_AMOUNT = "order-1042", "12.5"
 
 CHANNEL, TOPIC = "shop", "first test payment"
@@ -81,27 +81,27 @@ CONVERSATION = (
     ("Iago", "On its way. Next: a webhook endpoint, then refunds."),
 )
 REACTIONS = {3: (("Cordelia", "heart"), ("Iago", "heart")), 5: (("Hamlet", "grinning"),)}
-"""By the number of the message: who reacts, and with which emoji. The usual fonts have these, so
-that no picture depends on one of colored emoji.
+"""Number of the message -> (user, emoji). Common fonts have these emoji, so that pictures do not
+depend on a font with colored emoji.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """A running demo: what it printed, and the environment of its commands."""
+    """A running demo: its output, and the environment of its commands."""
 
     ready: Mapping[str, Any]
     env: Mapping[str, str]
 
     def account(self, name: str) -> tuple[str, str]:
-        """Return the email and the API key of one of the people."""
+        """Return the email and the API key of a user."""
         [user] = [user for user in self.ready["chat_users"] if user["name"] == name]
         return user["email"], user["api_key"]
 
 
 @contextmanager
 def running_demo(directory: Path) -> Iterator[Demo]:
-    """Yield a new demo, and stop it."""
+    """Start a new demo. Stop it at the end."""
     env = {
         **{name: value for name, value in os.environ.items() if not name.startswith("SPECD_")},
         "SPECD_DATA_DIR": str(directory),
@@ -120,7 +120,7 @@ def running_demo(directory: Path) -> Iterator[Demo]:
 
 
 def fill_shop(demo: Demo) -> str:
-    """Create the invoices, of which one stays open; return the address of its checkout page."""
+    """Create the invoices. Return the address of the checkout page of the open one."""
     headers = {"Authorization": f"Bearer {demo.ready['key']}"}
     with httpx.Client(base_url=demo.ready["base_url"], headers=headers, timeout=30) as client:
 
@@ -150,13 +150,13 @@ def fill_shop(demo: Demo) -> str:
 
 
 def are_final(rows: list[tuple[str, str, str]]) -> bool:
-    """Return whether all the orders are listed, paid or canceled."""
+    """Return whether all orders are listed and either paid or canceled."""
     states = {order: state for order, state, _ in rows}
     return all(states.get(order) in ("Paid", "Canceled") for order in ORDERS)
 
 
 def fill_chat(demo: Demo) -> None:
-    """Let the people talk in a channel of their own."""
+    """Send the messages of the users to a new channel."""
 
     def post(name: str, path: str, **fields: str) -> dict[str, Any]:
         url = f"{demo.ready['chat_url']}{path}"
@@ -178,7 +178,7 @@ def fill_chat(demo: Demo) -> None:
 
 
 def look(browser: Browser, directory: Path, name: str, show: Callable[[], None]) -> None:
-    """Take the pictures of a page in light and dark colours."""
+    """Take the pictures of a page in light and dark colors."""
     for colors in ("light", "dark"):
         browser.reset()
         browser.command("Emulation.setTimezoneOverride", timezoneId="UTC")
@@ -190,7 +190,7 @@ def look(browser: Browser, directory: Path, name: str, show: Callable[[], None])
 
 
 def keep(file: Path, taken: bytes) -> None:
-    """Write a picture in 256 colors, unless it looks like the file."""
+    """Write a picture in 256 colors, unless it looks like the existing file."""
     picture = Image.open(io.BytesIO(taken)).convert("RGB").quantize(256, dither=Image.Dither.NONE)
     if file.exists() and looks_like(picture, file):
         return
@@ -201,7 +201,7 @@ def keep(file: Path, taken: bytes) -> None:
 
 
 def looks_like(picture: Image.Image, file: Path) -> bool:
-    """Return whether nobody can tell the picture from that of the file."""
+    """Return whether the picture is visually identical to the file."""
     with Image.open(file) as before:
         if before.size != picture.size:
             return False

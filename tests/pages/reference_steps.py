@@ -1,4 +1,4 @@
-"""Steps of a person on a reference page, whose operations Swagger UI draws."""
+"""Steps of a user on a reference page, whose operations Swagger UI renders."""
 
 from __future__ import annotations
 
@@ -42,15 +42,17 @@ def open_operation(browser: Browser, operation_id: str) -> None:
 
 
 def send(browser: Browser) -> tuple[str, str]:
-    """Press Execute in the open operation; the status and body of the answer as shown."""
+    """Press Execute in the open operation. Return the displayed status and body of the answer."""
     if browser.find_all(".btn-clear"):
         browser.find(".btn-clear").click()
     browser.run(HEED_PRESSES)
     pressed = 0.0
 
     def is_sent() -> bool:
-        """A page that still draws itself loses a press, which is repeated after a second. A press
-        that the button has got is not, however long its request takes.
+        """Return whether the request was sent.
+
+        If the page is still rendering, a press can be lost, so it is repeated after a second. A
+        press that the button has received is not repeated, even if its request is slow.
         """
         nonlocal pressed
         if browser.find_all(".btn-clear"):
@@ -68,14 +70,14 @@ def send(browser: Browser) -> tuple[str, str]:
 
 
 def choose_body(browser: Browser, media_type: str) -> None:
-    """Say how the open operation's body is written."""
+    """Select the media type of the body of the open operation."""
     Select(browser.find(".body-param-content-type select")).select_by_value(media_type)
 
 
 def fill(browser: Browser, name: str, text: str) -> None:
-    """Write into the open operation's field of a parameter, instead of its example."""
+    """Replace the example in a parameter's field of the open operation."""
     row = f".operation[open] tr:is([data-param-name='{name}'], [data-property-name='{name}'])"
     field = browser.find(f"{row} :is(input:not([type=checkbox]), textarea)")
-    # As one paste: Swagger UI draws the operation anew for each key.
+    # Pasted in one step, because Swagger UI renders the operation again for each key.
     browser.run("arguments[0].focus(); arguments[0].select()", field)
     browser.command("Input.insertText", text=text)

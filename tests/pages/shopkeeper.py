@@ -1,4 +1,4 @@
-"""A merchant at the dashboard, in a browser of their own."""
+"""A merchant at the dashboard, in a separate browser."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINES = (
 
 
 class Shopkeeper(Visitor):
-    """Knows the page: its sign-in, its list, its open invoice."""
+    """The actions of a merchant: sign-in, list, open invoice."""
 
     def open(self, place: str = "") -> None:
         self.browser.open(f"{self.base}/dashboard{place}")
@@ -39,7 +39,7 @@ class Shopkeeper(Visitor):
         return any("wait_s=30" in address for address in self.browser.requested())
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """(order, state, amount) of each invoice that is listed."""
+        """Return (order, state, amount) of each invoice in the list."""
         return [(order, state, amount) for order, state, amount in self.browser.run(ROWS)]
 
     def has_rows(self, *expected: tuple[str, str, str]) -> None:
@@ -51,7 +51,7 @@ class Shopkeeper(Visitor):
         )
 
     def choose(self, order: str) -> None:
-        """Open an invoice of the list."""
+        """Open an invoice from the list."""
         self.see("#invoices .order", order)
         [link] = [one for one in self.browser.find_all("#invoices .order") if one.text == order]
         link.click()
@@ -61,7 +61,7 @@ class Shopkeeper(Visitor):
         )
 
     def lines(self, selector: str) -> list[str]:
-        """What is to be read in each of these elements, with single spaces."""
+        """Return the visible text of each of these elements, with single spaces."""
         return list(self.browser.run(LINES, selector))
 
     def search(self, order: str) -> None:
@@ -70,5 +70,5 @@ class Shopkeeper(Visitor):
         field.send_keys(order, Keys.ENTER)
 
     def tick(self, status: str) -> None:
-        """Tick or untick a status of the filter."""
+        """Select or clear a status of the filter."""
         self.browser.find(f"#filter [value={status}]").click()

@@ -1,4 +1,4 @@
-"""A stage for the pages: one invoice whose facts a test changes, on a clock of its own."""
+"""A stage for the pages: an invoice whose facts a test can change, with a separate clock."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ SECURE = {
 
 
 def make_view(**over: object) -> CheckoutView:
-    """An unpaid invoice over 12.5 TUSD with half an hour left, but for what `over` says."""
+    """Return an unpaid invoice over 12.5 TUSD that expires in half an hour, with the changes in
+    `over`.
+    """
     usual = CheckoutView(
         invoice_id="0f8c1c5e-2c44-4d1e-9a55-6f1f6f6f2a10",
         merchant="Ada's Books",
@@ -94,7 +96,7 @@ PAID: dict[str, object] = {
 
 
 class Stage:
-    """What `find_checkout` answers. `now` runs from START, with the machine's monotonic clock."""
+    """The results of `find_checkout`. `now` starts at START and uses the monotonic clock."""
 
     def __init__(self) -> None:
         self.facts: dict[str, object] = {}
@@ -121,7 +123,7 @@ class Stage:
 
 @contextmanager
 def serving(app: Flask) -> Iterator[str]:
-    """Serve `app` from a thread on a free port; yields its address."""
+    """Serve `app` from a thread on a free port. Yield its address."""
     server = make_server("127.0.0.1", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -134,7 +136,7 @@ def serving(app: Flask) -> Iterator[str]:
 
 
 def element(answer: TestResponse, name: str) -> str:
-    """The text of the element with this id, which must hold no other element."""
+    """Return the text of the element with this id, which must not contain other elements."""
     found = re.search(rf'id="{name}"[^>]*>([^<]*)<', answer.text)
     assert found, f"no #{name}"
     return found[1]
@@ -142,7 +144,7 @@ def element(answer: TestResponse, name: str) -> str:
 
 @contextmanager
 def running(app: Any, *, port: int = 0) -> Iterator[str]:
-    """Serve an ASGI application from a thread, on a free port; yields its address."""
+    """Serve an ASGI application from a thread, on a free port. Yield its address."""
     config = uvicorn.Config(app, port=port, log_config=None, lifespan="on")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -1,4 +1,4 @@
-"""Every state of the checkout page: what the invoice is like, and what the page says."""
+"""All states of the checkout page: the facts of the invoice, and the text of the page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXPIRED: dict[str, object] = {
     **ENDED,
 }
 
-# facts, HTTP status, state, title, a piece of the text
+# facts, HTTP status, state, title, an excerpt of the text
 STATES: dict[str, tuple[dict[str, object], int, str, str, str]] = {
     "unpaid": ({}, 200, "unpaid", "Waiting for your payment", "Send exactly 12.5 TUSD on Local"),
     "partial": (

@@ -1,4 +1,4 @@
-"""/chat in two headless Chromiums over the real service: Hamlet and Othello talk."""
+"""/chat in two headless Chromiums with the real service: Hamlet and Othello chat."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def base(service: Service) -> Iterator[str]:
     documents = {"chat": "/api/v1/openapi"}
     shared = [partial(each.install_for, service=service) for each in (avatars, emoji, uploads)]
     pages = build_pages(documents=documents, own=[add_chat, *shared])
-    service.database.notifier.follow(lambda _logs: None)  # its thread stays as long as the service
+    service.database.notifier.follow(lambda _logs: None)  # its thread lives as long as the service
     with running(build_app([service], pages=pages)) as address:
         yield address
     service.database.dispose()
@@ -90,8 +90,9 @@ def password_hash() -> str:
 
 @pytest.fixture
 def keys(database: Database, password_hash: str) -> dict[str, str]:
-    """The keys of three people by email, at an organization of the test's own at this machine's
-    address: the one of the test before has moved away.
+    """The keys of three users by email, in a new organization at the address of this machine.
+
+    The organization of the previous test has moved away.
     """
 
     def work(session: Session) -> dict[str, str]:
@@ -150,7 +151,7 @@ def othello(other_chromium: Browser, base: str, keys: dict[str, str]) -> Iterato
 
 @pytest.fixture(autouse=True)
 def stage(base: str, keys: dict[str, str]) -> None:
-    """A channel of both, whose first notice they have read."""
+    """A channel of both users, who have read its first notice."""
     made = httpx.post(
         f"{base}/api/v1/users/me/subscriptions",
         auth=(OWNER, keys[OWNER]),
@@ -172,13 +173,13 @@ def stage(base: str, keys: dict[str, str]) -> None:
 
 
 def find_queues(database: Database) -> list[str]:
-    """The ids of the queues of the people at this machine's address."""
+    """Return the ids of the queues of the users at the address of this machine."""
     here = select(User.id).join(Realm, Realm.id == User.realm_id).where(Realm.host == HOST)
     with database.reading() as db:
         return list(db.execute(select(EventQueue.id).where(EventQueue.user_id.in_(here))).scalars())
 
 
-def test_two_people_talk(
+def test_two_users_chat(
     hamlet: Person, othello: Person, database: Database, service: Service, keys: dict[str, str]
 ) -> None:
     hamlet.enter()
@@ -191,7 +192,7 @@ def test_two_people_talk(
     hamlet.see("#place", "#stage > watch")
     hamlet.see(".message .content", "Who is there?")
 
-    # It is there at once, unread, and read when it is seen.
+    # The message appears immediately, unread, and becomes read when it is displayed.
     othello.has_counts(**{"#stage": "1", "watch": "1"})
     assert othello.browser.driver.title == "(1) Elsinore"
     assert "Hamlet, #stage > watch: Who is there?" in othello.browser.text("#announce")
@@ -205,7 +206,7 @@ def test_two_people_talk(
     assert hamlet.browser.text("#typing") == ""
     hamlet.has_counts()
 
-    # Elsewhere it is counted.
+    # In another conversation it is counted.
     hamlet.go_to("Othello")
     othello.write("Stand, and unfold yourself.")
     hamlet.has_counts(**{"#stage": "1", "watch": "1"})
@@ -215,7 +216,7 @@ def test_two_people_talk(
     hamlet.see(".mark", "New")
     hamlet.has_counts()
 
-    # Reactions are seen by both, and taken back.
+    # Both see reactions added and removed.
     hamlet.choose("Who is there?", "[title='+1']")
     othello.see(".reactions button", "1")
     othello.browser.find(".reactions button").click()
@@ -229,7 +230,7 @@ def test_two_people_talk(
     hamlet.browser.find(".reactions button[title='Hamlet (octopus)']").click()
     othello.gone(".reactions button[title='Hamlet (octopus)']")
 
-    # A message is quoted and starred, its link copied, its topic resolved and opened again.
+    # A message is quoted and starred, its link copied, its topic resolved and unresolved.
     hamlet.choose_late("Nay, answer me.", ".quote")
     hamlet.browser.wait(
         lambda: "[said](" in str(hamlet.browser.find("#content").get_property("value")), "a quote"
@@ -250,7 +251,7 @@ def test_two_people_talk(
         "the link, or that the browser lets no script write to the clipboard",
     )
 
-    # Votes are seen by both, and taken back.
+    # Both see votes added and removed.
     hamlet.browser.run(r"document.querySelector('#content').value = '/poll To be?\nYes\nNo'")
     hamlet.browser.find("#content").send_keys(Keys.ENTER)
     othello.see(".poll strong", "To be?")
@@ -260,7 +261,7 @@ def test_two_people_talk(
             person.see(".poll [data-key='canned,1'] .votes", count)
     assert hamlet.browser.text(".poll [data-key='canned,0'] .votes") == "0"
 
-    # An edit is seen, and so is a deletion.
+    # Edits and deletions are displayed.
     hamlet.choose("Who is there?", ".edit")
     hamlet.see(".editor button", "Save")
     field = hamlet.browser.find(".editor textarea")
@@ -272,10 +273,10 @@ def test_two_people_talk(
     hamlet.choose("Who is there?", ".delete")
     hamlet.see("#question", "Delete this message?")
     hamlet.browser.find("#question-yes").click()
-    left = 3  # and one of them is the poll
+    left = 3  # including the poll
     othello.browser.wait(lambda: len(othello.browser.find_all(".message")) == left, "the deletion")
 
-    # A message for later comes when it is its time.
+    # A scheduled message appears at its time.
     othello.browser.find("#content").send_keys("'Tis now struck twelve.")
     othello.browser.find("#schedule").click()
     othello.see("#scheduling button", "Cancel")
@@ -297,7 +298,7 @@ def test_two_people_talk(
     othello.browser.find("#formats button").click()
     othello.gone("#formats")
 
-    # Nothing went wrong, came from elsewhere, or was kept.
+    # There were no errors, requests to other hosts, or stored data.
     operations = [f"/api/v1{path}" for _, path in operations_of(service.document).values()]
     for person in (hamlet, othello):
         person.leaves_no_trace(page="/chat", operations=operations, secret=keys[person.email])
@@ -313,7 +314,7 @@ def test_two_people_talk(
     assert hamlet.browser.console() == []
 
 
-def test_counts_follow_what_happens_elsewhere(
+def test_counts_follow_changes_in_other_clients(
     hamlet: Person, base: str, keys: dict[str, str]
 ) -> None:
     def call(email: str, method: str, path: str, **data: object) -> int:
@@ -340,14 +341,14 @@ def test_counts_follow_what_happens_elsewhere(
     hamlet.has_counts()
 
 
-def test_a_wrong_password_is_told(hamlet: Person) -> None:
+def test_wrong_password_is_reported(hamlet: Person) -> None:
     hamlet.open()
     hamlet.sign_in("wrong")
     hamlet.see("#sign-in-refusal", "Your username or password is incorrect")
     assert not hamlet.browser.find("#chat").is_displayed()
 
 
-def test_an_api_key_does_instead(hamlet: Person, keys: dict[str, str]) -> None:
+def test_api_key_is_accepted_instead(hamlet: Person, keys: dict[str, str]) -> None:
     hamlet.open()
     hamlet.sign_in(keys[HAMLET])
     hamlet.see("#sign-in-refusal", "Is this an API key? Tick the box above.")
@@ -366,7 +367,7 @@ class TestStayingSignedIn:
     def reload(self, person: Person) -> None:
         person.browser.driver.refresh()
 
-    def test_over_a_reload(self, hamlet: Person, service: Service, keys: dict[str, str]) -> None:
+    def test_after_a_reload(self, hamlet: Person, service: Service, keys: dict[str, str]) -> None:
         self.stay(hamlet)
         hamlet.go_to("#stage")
         at = hamlet.browser.driver.current_url
@@ -377,20 +378,20 @@ class TestStayingSignedIn:
         operations = [f"/api/v1{path}" for _, path in operations_of(service.document).values()]
         hamlet.leaves_no_trace(page="/chat", operations=operations, secret=keys[HAMLET])
 
-    def test_until_the_session_is_ended(self, hamlet: Person) -> None:
+    def test_until_the_session_ends(self, hamlet: Person) -> None:
         self.stay(hamlet)
         hamlet.browser.find("#show-sessions").click()
         hamlet.see("#session-list li", "This browser")
         hamlet.browser.find("#session-list button").click()
         hamlet.see("#no-sessions", "There are none.")
         hamlet.browser.find("#sessions-close").click()
-        hamlet.go_to("#stage")  # it goes on until the reload
+        hamlet.go_to("#stage")  # the page works until the reload
         self.reload(hamlet)
         hamlet.see("#sign-in-title", "Sign in to Elsinore")
         assert hamlet.browser.text("#sign-in-refusal") == ""
         assert hamlet.browser.console() == []
 
-    def test_until_signing_out(self, hamlet: Person, base: str, keys: dict[str, str]) -> None:
+    def test_until_sign_out(self, hamlet: Person, base: str, keys: dict[str, str]) -> None:
         self.stay(hamlet)
         hamlet.browser.find("#sign-out").click()
         hamlet.see("#sign-in-title", "Sign in to Elsinore")
@@ -404,7 +405,7 @@ class TestStayingSignedIn:
         hamlet.see("#sign-in-title", "Sign in to Elsinore")
         assert hamlet.browser.console() == []
 
-    def test_signing_out_without_a_connection_is_told_and_made_up_for(self, hamlet: Person) -> None:
+    def test_sign_out_without_a_connection_is_reported_and_repeated(self, hamlet: Person) -> None:
         self.stay(hamlet)
         hamlet.browser.connect(is_connected=False)
         hamlet.browser.find("#sign-out").click()
@@ -414,13 +415,13 @@ class TestStayingSignedIn:
         self.reload(hamlet)
         hamlet.see("#sign-in-title", "Sign in to Elsinore")
 
-    def test_only_by_choice(self, hamlet: Person) -> None:
+    def test_only_if_selected(self, hamlet: Person) -> None:
         hamlet.enter()
         self.reload(hamlet)
         hamlet.see("#sign-in-title", "Sign in to Elsinore")
 
 
-def test_a_lost_queue_is_replaced_and_nothing_is_missed(
+def test_lost_queue_is_replaced_without_missing_events(
     hamlet: Person, database: Database, base: str, keys: dict[str, str]
 ) -> None:
     hamlet.enter()
@@ -437,7 +438,7 @@ def test_a_lost_queue_is_replaced_and_nothing_is_missed(
     hamlet.see("#sidebar .name", "ghost")
 
 
-def test_a_renewed_key_signs_out(hamlet: Person, base: str, keys: dict[str, str]) -> None:
+def test_renewed_key_signs_out(hamlet: Person, base: str, keys: dict[str, str]) -> None:
     hamlet.enter()
     auth = (HAMLET, keys[HAMLET])
     assert httpx.post(f"{base}/api/v1/users/me/api_key/regenerate", auth=auth).status_code == 200
@@ -447,10 +448,12 @@ def test_a_renewed_key_signs_out(hamlet: Person, base: str, keys: dict[str, str]
     assert not hamlet.browser.find("#chat").is_displayed()
 
 
-def test_nothing_written_is_lost(
+def test_drafts_are_kept(
     hamlet: Person, database: Database, base: str, keys: dict[str, str]
 ) -> None:
-    """Over another place, a reload and a lost key; not over signing out or another account."""
+    """They survive a change of conversation, a reload and a revoked key, but not sign-out or
+    another account.
+    """
 
     def drafts() -> list[str]:
         shown = "return [document.querySelector('#content').value, sessionStorage.length]"
@@ -491,7 +494,7 @@ def test_nothing_written_is_lost(
     assert drafts() == ["", "0"]
 
 
-def test_a_channel_with_topics_asks_for_one(
+def test_channel_with_topics_requires_a_topic(
     hamlet: Person, base: str, keys: dict[str, str]
 ) -> None:
     Account(base, OTHELLO, keys[OTHELLO]).say("castle", "Who is there?")
@@ -514,7 +517,7 @@ def test_a_channel_with_topics_asks_for_one(
     hamlet.see("#place", "#stage > general chat")
 
 
-def test_the_keyboard_alone_gets_around(hamlet: Person, base: str, keys: dict[str, str]) -> None:
+def test_keyboard_alone_reaches_everything(hamlet: Person, base: str, keys: dict[str, str]) -> None:
     Account(base, OTHELLO, keys[OTHELLO]).say("castle", "One", "Two", "Three")
     hamlet.enter()
 
@@ -558,8 +561,8 @@ def test_the_keyboard_alone_gets_around(hamlet: Person, base: str, keys: dict[st
     assert hamlet.browser.console() == []
 
 
-def test_a_long_list_is_folded(hamlet: Person, base: str, keys: dict[str, str]) -> None:
-    """Direct messages come first, and of 40 channels those with something unread."""
+def test_long_list_is_collapsed(hamlet: Person, base: str, keys: dict[str, str]) -> None:
+    """Direct messages come first. Of the 40 channels, those with unread messages are shown."""
     for first in (0, 20):
         rooms = [{"name": f"room {number}"} for number in range(first, first + 20)]
         made = httpx.post(
@@ -590,7 +593,7 @@ def test_a_long_list_is_folded(hamlet: Person, base: str, keys: dict[str, str]) 
     hamlet.see("#place", "#room 33")
 
 
-def test_a_channel_is_made_and_joined(hamlet: Person, othello: Person) -> None:
+def test_channel_is_created_and_joined(hamlet: Person, othello: Person) -> None:
     for person in (hamlet, othello):
         person.enter()
         person.browser.find("#join").click()
@@ -619,7 +622,7 @@ look();
 
 
 class Account:
-    """What the server has of an account, as any device of it would be told."""
+    """The state of an account on the server, as any of its devices would read it."""
 
     def __init__(self, base: str, email: str, key: str) -> None:
         self._client = httpx.Client(base_url=f"{base}/api/v1", auth=(email, key))
@@ -651,13 +654,13 @@ class Account:
         assert self._client.post("/messages/flags", data=form).status_code == 200
 
 
-def test_what_was_shown_is_read_on_every_device_and_nothing_else(
+def test_displayed_messages_become_read_on_all_devices(
     hamlet: Person,
     other_chromium: Browser,
     base: str,
     keys: dict[str, str],
 ) -> None:
-    """Opening, scrolling, no network and a reload, with a second browser of the same account."""
+    """Opening, scrolling, a lost network and a reload, with a second browser."""
     at_server, speaker = (Account(base, email, keys[email]) for email in (HAMLET, OTHELLO))
     said = speaker.say("play", *(f"Line {number}." for number in range(160)))
     others = Account(base, OWNER, keys[OWNER])
@@ -670,7 +673,7 @@ def test_what_was_shown_is_read_on_every_device_and_nothing_else(
     recorded = set()
 
     def agree(what: str) -> None:
-        """What is in view is read, what never was is not, and all three say the same."""
+        """Displayed messages must be read, the others must not, and all three must agree."""
 
         def is_settled() -> bool:
             shown, ever = hamlet.browser.run(f"return [(() => {{ {SHOWN} }})(), [...everShown]]")
@@ -719,8 +722,10 @@ def test_what_was_shown_is_read_on_every_device_and_nothing_else(
     other_chromium.open("about:blank")
 
 
-def test_what_nobody_looks_at_stays_unread(hamlet: Person, base: str, keys: dict[str, str]) -> None:
-    """Behind a dialog and without the focus; and what was marked as unread in view stays so."""
+def test_messages_out_of_view_stay_unread(hamlet: Person, base: str, keys: dict[str, str]) -> None:
+    """Behind a dialog or without focus. A visible message that was marked as unread also stays
+    unread.
+    """
     at_server, speaker = (Account(base, email, keys[email]) for email in (HAMLET, OTHELLO))
     hamlet.enter()
     [first] = speaker.say("play", "Speak.")
@@ -741,8 +746,10 @@ def test_what_nobody_looks_at_stays_unread(hamlet: Person, base: str, keys: dict
     hamlet.browser.wait(lambda: at_server.unread() == [second], "what was seen since")
 
 
-def test_messages_come_both_ways(hamlet: Person, base: str, keys: dict[str, str]) -> None:
-    """A link leads into the middle, and a list of any length stays short."""
+def test_messages_are_loaded_in_both_directions(
+    hamlet: Person, base: str, keys: dict[str, str]
+) -> None:
+    """A link can open the middle of a list, and the loaded part of a long list stays short."""
     speaker = Account(base, OTHELLO, keys[OTHELLO])
     said = speaker.say("play", *(f"Line {number}." for number in range(170)))
     Account(base, HAMLET, keys[HAMLET]).mark("add", *said)
@@ -767,10 +774,12 @@ def test_messages_come_both_ways(hamlet: Person, base: str, keys: dict[str, str]
     assert hamlet.browser.console() == []
 
 
-def test_every_link_that_the_page_makes_is_opened_by_it(
+def test_page_opens_every_link_that_it_creates(
     hamlet: Person, base: str, keys: dict[str, str]
 ) -> None:
-    """Of the list, headings, hits, quotes, copies, the server's own links and those of Zulip."""
+    """Links in the list, headings, search results, quotes and copies, links from the server, and
+    Zulip's.
+    """
     speaker = Account(base, OTHELLO, keys[OTHELLO])
     [early] = speaker.say("play", "An early walrus")
     [moved] = speaker.say("play", "This one moves")
@@ -816,7 +825,7 @@ return [...document.querySelectorAll("#sidebar a, #messages a")].map((link) => l
 """
 
 
-def test_what_the_server_refuses_is_told_and_kept(
+def test_rejected_message_is_reported_and_kept(
     hamlet: Person, base: str, keys: dict[str, str]
 ) -> None:
     hamlet.enter()
@@ -836,7 +845,7 @@ def test_what_the_server_refuses_is_told_and_kept(
     assert hamlet.browser.find("#content").get_property("value") == "To nobody"
 
 
-def test_a_lost_connection_is_told_and_loses_nothing(
+def test_lost_connection_is_reported_without_losing_data(
     hamlet: Person, base: str, keys: dict[str, str]
 ) -> None:
     hamlet.enter()
@@ -874,10 +883,10 @@ def test_nothing_is_cut_off(hamlet: Person) -> None:
     assert hamlet.browser.console() == []
 
 
-def test_names_are_shown_as_they_are(
+def test_names_are_shown_unchanged(
     hamlet: Person, othello: Person, base: str, keys: dict[str, str]
 ) -> None:
-    """Generated channels, topics and people, each that the service takes, on both widths."""
+    """Generated names of channels, topics and users that the server accepts, at both widths."""
     channels = names(40, seed=23, longest=60)
     owner = httpx.Client(base_url=f"{base}/api/v1", auth=(OWNER, keys[OWNER]))
     taken = []
@@ -912,7 +921,7 @@ def test_names_are_shown_as_they_are(
     assert renames
     for width in (1180, 390):
         hamlet.browser.show(width=width, dark=False)
-        hamlet.browser.run("location.hash = ''")  # on a narrow screen the list alone
+        hamlet.browser.run("location.hash = ''")  # narrow screens show only the list
         shown = [f"#{name}" for name in taken]
         assert shows(hamlet.browser, "#channels .name", shown, base=base) >= len(taken)
         hamlet.go_to("#stage")
@@ -920,7 +929,7 @@ def test_names_are_shown_as_they_are(
         assert shown == len(topics)
 
 
-def test_a_topic_is_resolved_and_opened_again(
+def test_topic_is_resolved_and_unresolved(
     hamlet: Person, database: Database, service: Service, keys: dict[str, str]
 ) -> None:
     hamlet.enter()
@@ -938,7 +947,7 @@ def test_a_topic_is_resolved_and_opened_again(
 def test_names_are_completed(
     hamlet: Person, database: Database, service: Service, keys: dict[str, str]
 ) -> None:
-    """By the keys alone: people, channels and emoji; Escape leaves what was written."""
+    """With the keyboard alone, for users, channels and emoji. Escape keeps the text."""
     hamlet.enter()
     hamlet.go_to("#stage")
     field = hamlet.browser.find("#content")
@@ -963,8 +972,8 @@ def test_names_are_completed(
     assert not any("Hear" in text or "octo" in text for text in sent)
 
 
-def test_messages_are_searched(hamlet: Person) -> None:
-    """What is found leads to where it was said, also by a quote."""
+def test_messages_can_be_searched(hamlet: Person) -> None:
+    """Results link to the conversation, including results in quotes."""
     hamlet.enter()
     hamlet.go_to("#stage")
     hamlet.browser.find("#topic").send_keys("masks")
@@ -985,11 +994,11 @@ def test_messages_are_searched(hamlet: Person) -> None:
     hamlet.see("#none", "No message has these words.")
 
 
-def test_uploaded_pictures_are_beside_messages(
+def test_uploaded_avatars_are_shown_next_to_messages(
     hamlet: Person, base: str, keys: dict[str, str]
 ) -> None:
-    """Of others there is an initial, because the page shows nothing of other sites; so there is of
-    one that has been deleted since.
+    """Other users have an initial, because the page shows nothing from other sites. So does a user
+    whose avatar was deleted.
     """
     auth, path = (HAMLET, keys[HAMLET]), f"{base}/api/v1/users/me/avatar"
     file = {"file": ("me.png", picture("PNG", 40, 40), "image/png")}
@@ -1013,7 +1022,7 @@ def test_uploaded_pictures_are_beside_messages(
 
 
 def test_files_are_attached_and_opened(hamlet: Person, tmp_path: Path) -> None:
-    """By the button and pasted; what is too large stays outside; a link opens the file."""
+    """With the button or pasted. Large files are rejected, and a link opens the file."""
     (tmp_path / "plan [1].png").write_bytes(picture("PNG"))
     (tmp_path / "huge.bin").write_bytes(bytes(26 << 20))
     hamlet.enter()
@@ -1049,7 +1058,7 @@ def test_files_are_attached_and_opened(hamlet: Person, tmp_path: Path) -> None:
         driver.switch_to.window(here)
 
 
-def test_every_width_and_paper_fit_the_signed_in_page(
+def test_signed_in_page_fits_every_width_and_paper(
     hamlet: Person, base: str, keys: dict[str, str]
 ) -> None:
     channel = [{"name": "a channel with a name of the greatest length, 60 letters"}]

@@ -1,4 +1,4 @@
-"""Modules of /chat in headless Chromium, without a service: what they make of odd texts."""
+"""Modules of /chat in headless Chromium, without a service, with unusual texts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ const addresses = arguments[0].flatMap((html) => {
 });
 return addresses.filter((address) => !URL.canParse(address, location.href));
 """
-# The timeline of a topic with these messages, then the events: the words of each item, and errors.
+# The timeline of a topic with these messages, followed by the events: the text of each item, and
+# errors.
 TIMELINE = """
 const [messages, events, done] = arguments;
 import("/static/chat/timeline.js").then(async ({ Timeline, announceMessage }) => {
@@ -79,7 +80,7 @@ import("/static/chat/timeline.js").then(async ({ Timeline, announceMessage }) =>
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Browser]:
-    """The page of a server that has no chat service."""
+    """The page of a server without a chat service."""
     with serving(build_pages(documents={}, own=[add_chat])) as base:
         browser.open(f"{base}/chat")
         browser.wait(lambda: browser.text("#sign-in-refusal"), "what is missing")
@@ -90,25 +91,26 @@ def page(browser: Browser) -> Iterator[Browser]:
 
 
 def render(page: Browser, *texts: str) -> tuple[list[str], list[list[str]], str]:
-    """The elements, attributes and words that become of HTML."""
+    """Return the elements, attributes and text that the page renders from HTML."""
     names, attributes, words = page.driver.execute_async_script(RENDERED, texts)
     return names, attributes, words
 
 
-def test_hostile_markup_is_dropped_here_too(page: Browser) -> None:
-    """The server lets none of it through; the page would not show it either."""
+def test_hostile_markup_is_removed_by_the_page_too(page: Browser) -> None:
+    """The server already removes it."""
     names, attributes, _ = render(page, *sorted(set(vectors())))
     assert len(names) > 20
     assert FORBIDDEN.isdisjoint(names)
     assert [name for name, _ in attributes if name.startswith("on") or name == "style"] == []
     links = [value for name, value in attributes if name == "href"]
     assert [link for link in links if "script:" in link and not link.startswith("http")] == []
-    # The policy speaks up as soon as such markup is parsed; what it blocks is gone a moment later.
+    # Parsing such markup causes a policy violation, even if the blocked element is removed a moment
+    # later.
     assert [line for line in page.console() if "The action has been blocked" not in line] == []
     assert [url for url in page.requested() if "/static/chat/" not in url] == []
 
 
-def test_what_the_server_renders_is_kept(page: Browser) -> None:
+def test_markup_from_the_server_is_kept(page: Browser) -> None:
     names, attributes, words = render(
         page,
         '<p>A <a href="https://example.com/x">link</a> and <a href="/#narrow/channel/9-a/topic/b">'
@@ -142,13 +144,13 @@ def message(number: int, content: str, **over: object) -> dict[str, object]:
 def show(
     page: Browser, messages: list[dict[str, object]], *events: dict[str, object]
 ) -> tuple[dict[str, str], list[str]]:
-    """The words of each message by the id of its item, and what went wrong."""
+    """Return the text of each message by the id of its item, and the errors."""
     items, failures = page.driver.execute_async_script(TIMELINE, messages, events)
     return dict(items), failures
 
 
-def test_every_message_is_drawn_whatever_it_holds(page: Browser) -> None:
-    """As the server renders it, and as one without a sanitiser would send it."""
+def test_every_message_is_rendered(page: Browser) -> None:
+    """With the markup of the server, and with markup from a server without a sanitizer."""
     addresses = [*ADDRESSES, *UNREADABLE]
     texts = [place.replace("{}", address) for place in ADDRESS_PLACES for address in addresses]
     texts += [*sorted(set(vectors()))[::5], *documents(100, seed=11)]
@@ -164,7 +166,7 @@ def test_every_message_is_drawn_whatever_it_holds(page: Browser) -> None:
     assert shown[f"message-{len(sent) + 2 * len(addresses) + 1}"] == "no such sign"
 
 
-def test_what_somebody_does_begins_with_their_name(page: Browser) -> None:
+def test_action_begins_with_the_name_of_the_user(page: Browser) -> None:
     over = {"is_me_message": True}
     waves = message(1, "<p>/me waves, <em>twice</em></p>", **over)
     shown, failures = show(page, [waves, message(2, "<p>/me is shown as it is</p>")])
@@ -176,7 +178,7 @@ def test_what_somebody_does_begins_with_their_name(page: Browser) -> None:
 
 
 def shapes(count: int, seed: int) -> list[str]:
-    """Trees of what the sanitiser lets through: any tag, any of its attributes, any value."""
+    """Return trees of allowed markup: any tag, any of its attributes, any value."""
     chance = random.Random(seed)
     values = [*ADDRESSES, *UNREADABLE, *(f"{scheme}:{rest}" for scheme in sorted(SCHEMES)
               for rest in ("", "//", "//[", "//a:99999/"))]  # fmt: skip
@@ -192,7 +194,7 @@ def shapes(count: int, seed: int) -> list[str]:
     return [tree(chance.randint(0, 4)) for _ in range(count)]
 
 
-def test_every_shape_that_the_sanitiser_lets_through_is_drawn(page: Browser) -> None:
+def test_all_allowed_markup_is_rendered(page: Browser) -> None:
     kept = [sanitise(shape) for shape in shapes(1_200, seed=3)]
     assert sum("=" in shape for shape in kept) > 200
     every = [message(number, shape) for number, shape in enumerate(kept, 1)]
@@ -201,7 +203,7 @@ def test_every_shape_that_the_sanitiser_lets_through_is_drawn(page: Browser) -> 
     assert list(shown) == [f"message-{number}" for number in range(1, len(every) + 1)]
 
 
-def test_what_cannot_be_drawn_is_text_and_hides_nothing(page: Browser) -> None:
+def test_message_that_cannot_be_rendered_is_shown_as_text(page: Browser) -> None:
     reaction = {"emoji_name": "x", "reaction_type": "unicode_emoji", "user_id": 5}
     bad = {**reaction, "emoji_code": "ffffffff"}
     odd = [
@@ -251,19 +253,19 @@ SPELLINGS: dict[str, Place] = {
     "#narrow/id/7": {"near": 7},
     "#narrow/channel/9-x/near/x": {"channelId": 9},
 }
-"""Addresses as Zulip writes them, or once did."""
+"""Addresses in current and former notations of Zulip."""
 
 
-def test_an_address_leads_to_its_place(page: Browser) -> None:
+def test_address_opens_its_conversation(page: Browser) -> None:
     assert page.driver.execute_async_script(ADDRESS, PLACES) == PLACES
 
 
-def test_another_address_leads_nowhere(page: Browser) -> None:
+def test_unknown_address_opens_nothing(page: Browser) -> None:
     found = page.driver.execute_async_script(PLACE_AT, LEADS_NOWHERE)
     assert dict(zip(LEADS_NOWHERE, found, strict=True)) == dict.fromkeys(LEADS_NOWHERE)
 
 
-def test_every_spelling_of_zulip_leads_to_its_place(page: Browser) -> None:
+def test_every_address_format_of_zulip_is_understood(page: Browser) -> None:
     found = page.driver.execute_async_script(PLACE_AT, list(SPELLINGS))
     assert dict(zip(SPELLINGS, found, strict=True)) == SPELLINGS
 
@@ -305,11 +307,11 @@ MOVES: list[tuple[Place, Place | None]] = [
     ({"channelId": 9, "near": 7}, {"channelId": 19}),
     ({"near": 7}, None),
 ]
-"""Each place, and where it is after a move."""
+"""A conversation, and the conversation after a move."""
 
 
-def test_a_place_has_other_ids_after_a_move(page: Browser) -> None:
-    """Nobody writes to the wrong person where two have the same name."""
+def test_conversation_has_other_ids_after_a_move(page: Browser) -> None:
+    """A message is never sent to the wrong user, even if two users have the same name."""
     moved = page.driver.execute_async_script(MOVED, [place for place, _ in MOVES])
     assert [(place, found) for (place, _), found in zip(MOVES, moved, strict=True)] == MOVES
 
@@ -323,7 +325,7 @@ import("/static/chat/reading.js").then(({ idsInView, marksAsRead }) => {
 """
 
 
-def test_a_message_is_seen_when_its_end_is_in_view(page: Browser) -> None:
+def test_message_is_seen_when_its_end_is_visible(page: Browser) -> None:
     items = [
         [1, {"top": 20, "bottom": 90}],
         [2, {"top": 90, "bottom": 130}],
@@ -357,7 +359,7 @@ import("/static/chat/times.js").then(({ laterTimes }) => {
 """
 
 
-def test_times_to_choose_from_are_later_and_what_they_say(page: Browser) -> None:
+def test_suggested_times_are_in_the_future_and_correctly_labeled(page: Browser) -> None:
     """On each day of a week, before and after nine."""
     days = [f"2026-11-{day}T{hour}:00:00" for day in range(23, 30) for hour in ("08", "23")]
     for times in page.driver.execute_async_script(LATER, days):
@@ -368,7 +370,7 @@ def test_times_to_choose_from_are_later_and_what_they_say(page: Browser) -> None
         assert (nine, also_nine, weekday) == (9, 9, 1)
 
 
-# What a reader tells the server of 2,500 messages, of which the second request fails once.
+# The requests that mark 2,500 messages as read. The second request fails once.
 READER = """
 const done = arguments[0];
 import("/static/chat/reading.js").then(async ({ Reader }) => {
@@ -389,7 +391,7 @@ import("/static/chat/reading.js").then(async ({ Reader }) => {
   reader.see(ids);
   reader.see(ids);
   while (asked.length < 2) await new Promise((resolve) => setTimeout(resolve));
-  dispatchEvent(new Event("online")); // nobody waits for the back-off
+  dispatchEvent(new Event("online")); // skip the back-off
   while (asked.length < 4) await new Promise((resolve) => setTimeout(resolve));
   event("add", ids);
   event("remove", [7]);
@@ -404,7 +406,9 @@ import("/static/chat/reading.js").then(async ({ Reader }) => {
 
 
 def test_any_number_of_messages_is_marked_as_read(page: Browser) -> None:
-    """In requests that the API takes, each message once, and not what the user marks as unread."""
+    """Requests respect the limit of the API, contain each message once, and skip messages that the
+    user marks as unread.
+    """
     told, ranges = page.driver.execute_async_script(READER)
     assert told == [
         [1, 1000, "add"],

@@ -1,4 +1,4 @@
-"""/docs/chat in headless Chromium over the real service: Basic credentials, forms, JSON arrays."""
+"""/docs/chat in headless Chromium with the real service: Basic credentials, forms, JSON arrays."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def outside(browser: Browser, base: str) -> list[str]:
     return [url for url in browser.requested() if not url.startswith(f"{base}/")]
 
 
-def test_lists_every_operation_under_its_tag(browser: Browser, base: str, service: Service) -> None:
+def test_every_operation_is_listed_under_its_tag(
+    browser: Browser, base: str, service: Service
+) -> None:
     open_reference(browser, base, "chat")
     drawn = browser.run(
         "return [...document.querySelectorAll('.operation')].map(({dataset, id}) => ["
@@ -71,7 +73,7 @@ def test_lists_every_operation_under_its_tag(browser: Browser, base: str, servic
     assert outside(browser, base) == []
 
 
-def test_a_field_with_a_named_enumeration_is_text(browser: Browser, base: str) -> None:
+def test_field_with_a_named_enumeration_is_text(browser: Browser, base: str) -> None:
     open_reference(browser, base, "chat")
     open_operation(browser, "send_message")
     choose_body(browser, FORM)
@@ -80,10 +82,10 @@ def test_a_field_with_a_named_enumeration_is_text(browser: Browser, base: str) -
     assert "JSON text" not in drawn
     assert "JSON text" in browser.text("[data-property-name=to]")
     open_operation(browser, "list_users")
-    assert browser.run(NAMELESS) == [], "fields that a screen reader cannot name"
+    assert browser.run(NAMELESS) == [], "fields without an accessible name"
 
 
-def test_sends_a_form_with_a_json_array_and_shows_the_answer(
+def test_form_with_a_json_array_is_sent_and_the_answer_shown(
     browser: Browser, base: str, key: str
 ) -> None:
     open_reference(browser, base, "chat")
@@ -96,8 +98,8 @@ def test_sends_a_form_with_a_json_array_and_shows_the_answer(
     [subscribed] = json.loads(body)["subscribed"].values()
     assert subscribed == ["stage", "foyer"]
     sent = browser.text(".curl")
-    assert "-d 'subscriptions=%5B%7B%22name%22" in sent, "as a form"
-    assert "&" not in sent.partition("-d ")[2], "what nobody filled in is not sent"
+    assert "-d 'subscriptions=%5B%7B%22name%22" in sent, "must be sent as a form"
+    assert "&" not in sent.partition("-d ")[2], "empty fields must not be sent"
     assert "request-id: " in browser.text(".live-responses-table div + div .microlight")
 
     open_operation(browser, "get_user_by_email")
@@ -105,12 +107,12 @@ def test_sends_a_form_with_a_json_array_and_shows_the_answer(
     status, body = send(browser)
     assert status == "200"
     assert json.loads(body)["user"]["full_name"] == "Ada"
-    # A hint of the browser's for the field of the user name, which is Swagger UI's.
+    # A hint of the browser about the field of the user name, which belongs to Swagger UI.
     assert [line for line in browser.console() if "[DOM]" not in line] == []
     assert outside(browser, base) == []
 
 
-def test_shows_an_error_whose_link_leads_to_its_row(browser: Browser, base: str, key: str) -> None:
+def test_error_is_shown_with_a_link_to_its_row(browser: Browser, base: str, key: str) -> None:
     open_reference(browser, base, "chat")
     open_operation(browser, "update_message")
     authorize(browser, EMAIL, key)
@@ -120,7 +122,7 @@ def test_shows_an_error_whose_link_leads_to_its_row(browser: Browser, base: str,
     status, body = send(browser)
     assert (status, json.loads(body)["msg"]) == ("400", "Invalid message(s)")
     link = httpx.patch(f"{base}/api/v1/messages/999", auth=(EMAIL, key), data={"content": "x"})
-    browser.console()  # the browser reports a 400 as an error of its own
+    browser.console()  # the browser also reports a 400 as an error
     assert link.headers["Link"] == '</docs/chat/errors#invalid-message>; rel="help"'
     browser.open(f"{base}/docs/chat/errors#invalid-message")
     assert "Use ids that GET /messages returns to you." in browser.text("tr:target")

@@ -1,4 +1,4 @@
-"""The checkout page in headless Chromium: what only a browser can show."""
+"""The checkout page in headless Chromium."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def title(browser: Browser) -> str:
 
 
 class TestLiveStatus:
-    def test_shows_each_change_without_loading_the_page_again(
+    def test_shows_each_change_without_a_reload(
         self, browser: Browser, stage: Stage, address: str, page: str
     ) -> None:
         browser.open(page)
@@ -57,7 +57,7 @@ class TestLiveStatus:
         assert f"{page}/status" in requested
         assert [url for url in requested if not url.startswith(f"{address}/")] == []
 
-    def test_says_so_when_the_connection_is_lost_and_recovers(
+    def test_reports_a_lost_connection_and_recovers(
         self, browser: Browser, stage: Stage, page: str
     ) -> None:
         browser.open(page)
@@ -68,7 +68,7 @@ class TestLiveStatus:
         browser.wait(lambda: title(browser) == "Paid", "paid")
         assert not browser.find("#offline").is_displayed()
 
-    def test_withdraws_the_address_when_the_session_ends(
+    def test_removes_the_address_when_the_session_ends(
         self, browser: Browser, stage: Stage, page: str
     ) -> None:
         stage.ahead = timedelta(minutes=29, seconds=59)
@@ -88,8 +88,8 @@ class TestLiveStatus:
 
 
 class TestCountdown:
-    def test_runs_on_the_servers_clock(self, browser: Browser, stage: Stage, page: str) -> None:
-        # The stage is in the year 2031: a countdown on the computer's date would be far off.
+    def test_uses_the_clock_of_the_server(self, browser: Browser, stage: Stage, page: str) -> None:
+        # The stage is in the year 2031: a countdown with the date of the computer would be wrong.
         stage.ahead = timedelta(minutes=28)
         browser.open(page)
         shown = browser.text("#time-left")
@@ -97,7 +97,7 @@ class TestCountdown:
         browser.wait(lambda: browser.text("#time-left") < shown, "the countdown to move")
         assert browser.find_all("#countdown.low")
 
-    def test_follows_when_the_servers_clock_jumps(
+    def test_follows_jumps_of_the_server_clock(
         self, browser: Browser, stage: Stage, page: str
     ) -> None:
         browser.open(page)
@@ -121,7 +121,7 @@ class TestCopy:
         )
         assert pasted == text
 
-    def test_copies_without_a_clipboard_object_as_over_plain_http(
+    def test_copies_over_plain_http_without_a_clipboard_object(
         self, browser: Browser, page: str
     ) -> None:
         browser.open(page)
@@ -136,7 +136,7 @@ class TestCopy:
         assert browser.run("return window.copied") == DEPOSIT
         browser.wait(lambda: browser.text("#copy-address") == "Copy", "the button to come back")
 
-    def test_is_reached_and_pressed_by_keyboard(self, browser: Browser, page: str) -> None:
+    def test_can_be_used_with_the_keyboard(self, browser: Browser, page: str) -> None:
         browser.open(page)
         visited = []
         for _ in range(3):
@@ -150,7 +150,7 @@ class TestCopy:
 class TestLooks:
     @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
     @pytest.mark.parametrize("width", [360, 1180])
-    def test_fits_the_width_and_the_code_is_read(
+    def test_page_fits_the_width_and_the_code_is_readable(
         self, browser: Browser, page: str, width: int, dark: bool
     ) -> None:
         browser.show(width=width, dark=dark)
@@ -161,9 +161,7 @@ class TestLooks:
         assert browser.text(".banner").startswith("TEST")
         assert browser.console() == []
 
-    def test_fits_the_largest_amount_on_a_phone(
-        self, browser: Browser, stage: Stage, page: str
-    ) -> None:
+    def test_largest_amount_fits_a_phone(self, browser: Browser, stage: Stage, page: str) -> None:
         atoms = 2**256 - 1
         uri = URI.replace("12500000", str(atoms))
         stage.set(amount=atoms, amount_remaining=atoms, payment_uri=uri)
@@ -177,7 +175,7 @@ class TestLooks:
 
 
 class TestWithoutJavaScript:
-    def test_shows_everything_but_live_changes(
+    def test_shows_everything_except_live_changes(
         self, browser: Browser, stage: Stage, page: str
     ) -> None:
         browser.command("Emulation.setScriptExecutionDisabled", value=True)
@@ -195,10 +193,10 @@ class TestWithoutJavaScript:
 
 
 class TestNames:
-    def test_names_are_shown_as_they_are(
+    def test_names_are_shown_unchanged(
         self, browser: Browser, stage: Stage, address: str, page: str
     ) -> None:
-        """Generated names of shops and orders, and names of tokens and chains that lie."""
+        """Generated names of shops and orders, and misleading names of tokens and chains."""
         orders = names(15, seed=23, longest=150)
         shops = names(15, seed=24, longest=100)
         for merchant, order in zip(shops, orders, strict=True):
@@ -209,10 +207,10 @@ class TestNames:
                 assert shows(browser, "#merchant", [merchant], base=address) == 1
                 assert shows(browser, "#order", [order], base=address, is_still=True) == 1
 
-    def test_a_page_that_takes_names_for_markup_is_seen(
+    def test_page_that_interprets_names_as_markup_is_detected(
         self, browser: Browser, stage: Stage, address: str, page: str
     ) -> None:
-        """Or the tests of names could not fail."""
+        """Without this, the tests of names could never fail."""
         browser.open(page)
         for careless in ("<i>x</i>", "<span hidden>x</span>"):
             browser.run(f"document.getElementById('order').innerHTML = '{careless}'")
@@ -220,7 +218,7 @@ class TestNames:
                 shows(browser, "#order", ["x"], base=address)
 
 
-def test_end_of_the_time_to_pay_is_local(browser: Browser, page: str) -> None:
+def test_payment_deadline_is_in_local_time(browser: Browser, page: str) -> None:
     browser.command("Emulation.setTimezoneOverride", timezoneId="Asia/Tokyo")
     try:
         browser.open(page)

@@ -1,5 +1,7 @@
-"""A page of an allowed origin in headless Chromium, whose session with a service is a cookie: it
-reads, writes and reads errors. A page of another origin can do none of it with the same cookie.
+"""A page of an allowed origin in headless Chromium, whose session with a service is a cookie,
+reads, writes and reads errors.
+
+A page of another origin cannot do this with the same cookie.
 """
 
 from __future__ import annotations
@@ -40,9 +42,7 @@ fetch(action, {method: "POST", mode: "no-cors", credentials: "include", body})
 
 @dataclass
 class Sites:
-    """The service, the pages of an origin that it allows and of one that it does not, and the notes
-    that the service has stored.
-    """
+    """The service, pages of an allowed and of another origin, and the stored notes."""
 
     service: str
     allowed: str

@@ -1,5 +1,5 @@
-"""Pages of other sites in headless Chromium, which sends a person's credentials along: none of
-their forms takes effect.
+"""Pages of other sites in headless Chromium, which sends credentials with their requests. None of
+their forms has an effect.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ fetch(method === "get" ? action + "?" + new URLSearchParams(fields) : action,
 
 @dataclass
 class Recorded:
-    """An ASGI application, and what it was asked: (method, status, Origin, Sec-Fetch-Site)."""
+    """An ASGI application that records its requests: (method, status, Origin, Sec-Fetch-Site)."""
 
     app: Any
     seen: list[tuple[str, int, str, str]] = field(default_factory=list)
@@ -124,17 +124,17 @@ def signed_in(browser: Browser, key: str) -> Iterator[Browser]:
 
 
 def version_of(file: Path, connection: sqlite3.Connection) -> Any:
-    """Another one as soon as somebody has written to the database."""
+    """Return a version that changes with every write to the database."""
     return connection.execute("PRAGMA data_version").fetchone()
 
 
 @pytest.mark.parametrize(
     ("site", "script"),
-    # A page of nobody's may send nothing but what it goes to itself.
+    # A page of another site may only send requests that navigate.
     [("sibling", TOP_LEVEL), ("sibling", SANDBOXED), ("sibling", SCRIPTED), ("none", TOP_LEVEL)],
     ids=["sibling top", "sibling frame", "sibling fetch", "data top"],
 )
-def test_no_form_takes_effect(
+def test_form_of_another_site_has_no_effect(
     signed_in: Browser,
     base: str,
     sibling: str,
@@ -148,7 +148,7 @@ def test_no_form_takes_effect(
         before = version_of(place, connection)
         signed_in.open(page)
         for method, path, enctype, fields in FORMS:
-            if script is TOP_LEVEL:  # it has left the page
+            if script is TOP_LEVEL:  # the page has navigated
                 signed_in.open(page)
             recorded.seen.clear()
             signed_in.run(script, method, f"{base}/api/v1{path}", enctype, fields)
@@ -159,20 +159,20 @@ def test_no_form_takes_effect(
             if method == "post":
                 is_null = site == "none" or script is SANDBOXED
                 assert origin == ("null" if is_null else sibling)
-            # DevTools give them to no frame of another origin.
+            # DevTools does not give these headers to frames of another origin.
             assert recorded.has_credentials or script is SANDBOXED
             assert whence in ("same-site", "cross-site"), place_of
             assert status in ((403,) if method == "post" else (200, 400, 401, 405)), place_of
         assert version_of(place, connection) == before
 
 
-def test_its_own_page_changes_things(
+def test_page_of_the_service_changes_data(
     signed_in: Browser,
     base: str,
     recorded: Recorded,
     place: Path,
 ) -> None:
-    """Or the test above could not fail."""
+    """Without this, the test above could never fail."""
     with closing(sqlite3.connect(place)) as connection:
         before = version_of(place, connection)
         signed_in.open(f"{base}/api/v1/users/me")

@@ -1,4 +1,4 @@
-"""/dashboard in headless Chromium over the real service: a merchant watches a shop."""
+"""/dashboard in headless Chromium with the real service: a merchant watches a shop."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def service(sqlite_url: str, port: int) -> Service:
 
 @pytest.fixture
 def store(sqlite_url: str) -> Iterator[Database]:
-    """The service's database, as a worker beside it would open it."""
+    """The database of the service, opened as by a worker."""
     database = Database(sqlite_url)
     yield database
     database.dispose()
@@ -103,7 +103,7 @@ def ada(store: Database) -> Merchant:
 @pytest.fixture
 def keeper(browser: Browser, base: str) -> Iterator[Shopkeeper]:
     yield Shopkeeper(browser, base)
-    browser.open("about:blank")  # a poll would keep the server
+    browser.open("about:blank")  # a poll would keep the server running
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def shop(base: str, ada: Merchant) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def order(shop: httpx.Client) -> Callable[..., str]:
-    """Creates an invoice for an order; returns its id."""
+    """Return a function that creates an invoice for an order and returns its id."""
 
     def create(name: str, amount: str = "12.5") -> str:
         creation = {"external_order_id": name, "attempt_no": 1, "amount": amount}
@@ -137,7 +137,7 @@ def cancel(shop: httpx.Client, invoice_id: str) -> None:
 
 
 def confirm(store: Database, invoice_id: str) -> None:
-    """One more block, with which the payment is confirmed."""
+    """Mine a block, which confirms the payment."""
     now = CLOCK.now()
 
     def mine(session: Session) -> None:
@@ -147,7 +147,7 @@ def confirm(store: Database, invoice_id: str) -> None:
     store.run(mine)
 
 
-def test_a_merchant_sees_a_payment_from_its_order_to_its_end(
+def test_payment_is_shown_from_order_to_confirmation(
     keeper: Shopkeeper,
     service: Service,
     store: Database,
@@ -161,7 +161,7 @@ def test_a_merchant_sees_a_payment_from_its_order_to_its_end(
     keeper.sign_in("prk_test_wrong")
     keeper.see("#sign-in-refusal", "The server does not accept this key")
     assert not keeper.browser.find("#dashboard").is_displayed()
-    keeper.browser.console()  # the browser reports that 401 as an error of its own
+    keeper.browser.console()  # the browser also reports that 401 as an error
     keeper.sign_in(ada.key)
     keeper.has_rows(
         ("order-2", UNPAID, "0.000001 TUSD"),
@@ -170,7 +170,7 @@ def test_a_merchant_sees_a_payment_from_its_order_to_its_end(
     keeper.see("#count", "2 invoices")
     keeper.browser.run("window.isSamePage = true")
 
-    # An invoice is there as soon as the shop has created it.
+    # An invoice appears immediately after its creation.
     invoice_id = order("order-3", "12.5")
     keeper.see("#invoices .order", "order-3")
     assert keeper.browser.text("#announce") == "order-3: Created"
@@ -182,7 +182,7 @@ def test_a_merchant_sees_a_payment_from_its_order_to_its_end(
     keeper.see("#no-payments", "No payment has been seen.")
     assert "Still to pay 12.5 TUSD" in keeper.lines("#facts > div")
 
-    # Its payment is seen and confirmed, in the list and beside it.
+    # Its payment is detected and confirmed, in the list and in the details.
     payment = pay(store, invoice_id, at=CLOCK.now(), block_number=100)
     keeper.see("#invoice-state", "Processing")
     keeper.has_rows(
@@ -215,7 +215,7 @@ def test_a_merchant_sees_a_payment_from_its_order_to_its_end(
     assert (moment.get_attribute("title") or "").endswith(" UTC")
     assert keeper.browser.run("return window.isSamePage") is True
 
-    # Nothing went wrong, came from elsewhere, or was kept.
+    # There were no errors, requests to other hosts, or stored data.
     operations = [
         path
         for document in service.documents
@@ -232,7 +232,7 @@ def test_a_merchant_sees_a_payment_from_its_order_to_its_end(
     assert keeper.browser.console() == []
 
 
-def test_a_project_without_invoices_is_told_how_to_make_one(
+def test_project_without_invoices_shows_how_to_create_one(
     keeper: Shopkeeper, ada: Merchant, order: Callable[..., str]
 ) -> None:
     keeper.enter(ada.key)
@@ -243,7 +243,7 @@ def test_a_project_without_invoices_is_told_how_to_make_one(
     keeper.gone("#none")
 
 
-def test_the_list_is_filtered_and_stays_so(
+def test_list_stays_filtered(
     keeper: Shopkeeper, shop: httpx.Client, ada: Merchant, order: Callable[..., str]
 ) -> None:
     canceled, open_one = order("order-1"), order("order-2")
@@ -257,7 +257,7 @@ def test_the_list_is_filtered_and_stays_so(
     keeper.tick("canceled")
     keeper.lists("order-2")
 
-    # What happens is shown where it passes the filter, and no more where it does not.
+    # Changes are shown only if they match the filter.
     order("order-3")
     keeper.lists("order-3", "order-2")
     cancel(shop, open_one)
@@ -266,7 +266,7 @@ def test_the_list_is_filtered_and_stays_so(
     keeper.lists("order-3", "order-2", "order-1")
     assert keeper.browser.run("return document.activeElement.id") == "order"
 
-    # An invoice is found by a part of its names.
+    # An invoice is found by a part of its ids.
     keeper.search("order-2")
     keeper.lists("order-2")
     order("order-4")
@@ -291,7 +291,7 @@ def test_the_list_is_filtered_and_stays_so(
     assert keeper.browser.console() == []
 
 
-def test_the_list_is_exported_as_it_is_filtered(
+def test_filtered_list_can_be_exported(
     keeper: Shopkeeper,
     shop: httpx.Client,
     store: Database,
@@ -299,7 +299,7 @@ def test_the_list_is_exported_as_it_is_filtered(
     order: Callable[..., str],
     tmp_path: Path,
 ) -> None:
-    """Those too that are not shown yet, and with a key that may only read."""
+    """Including invoices that are not loaded yet, and with a read-only key."""
 
     def make(session: Session) -> str:
         for number in range(30):
@@ -327,7 +327,7 @@ def test_the_list_is_exported_as_it_is_filtered(
     assert keeper.browser.console() == []
 
 
-def test_an_invoice_with_late_money_is_resolved(
+def test_invoice_with_late_money_is_resolved(
     keeper: Shopkeeper,
     shop: httpx.Client,
     store: Database,
@@ -365,7 +365,7 @@ def test_an_invoice_with_late_money_is_resolved(
     assert saved.read_bytes().decode() == shop.get("/v1/payments.csv").text
 
 
-def test_filters_are_in_the_address_and_back_undoes_them(
+def test_filters_are_in_the_address_and_can_be_undone_with_back(
     keeper: Shopkeeper, shop: httpx.Client, ada: Merchant, order: Callable[..., str]
 ) -> None:
     cancel(shop, order("order-1"))
@@ -407,10 +407,10 @@ def test_values_of_an_invoice_can_be_copied(
     assert keeper.browser.console() == []
 
 
-def test_what_needs_a_person_is_found(
+def test_invoice_that_needs_attention_is_found(
     keeper: Shopkeeper, store: Database, ada: Merchant, order: Callable[..., str]
 ) -> None:
-    """Also what comes to need one while the page is open."""
+    """Including an invoice that needs attention while the page is open."""
     usual, over, later = (order(name) for name in ("usual", "over", "later"))
     pay(store, usual, at=CLOCK.now(), block_number=100, head_number=120)
     pay(store, over, at=CLOCK.now(), amount=99_000_000, block_number=101, head_number=120)
@@ -425,7 +425,7 @@ def test_what_needs_a_person_is_found(
     assert keeper.browser.console() == []
 
 
-def test_older_invoices_come_on_demand(
+def test_older_invoices_are_loaded_on_demand(
     keeper: Shopkeeper, store: Database, ada: Merchant, order: Callable[..., str]
 ) -> None:
     now = CLOCK.now()
@@ -450,7 +450,7 @@ def test_older_invoices_come_on_demand(
     keeper.browser.wait(
         lambda: keeper.browser.text("#announce") == "old-00: Processing", "the event"
     )
-    assert len(keeper.rows()) == 21, "one that is further back comes with its page"
+    assert len(keeper.rows()) == 21, "an older invoice must be loaded with its page"
     keeper.browser.run("document.getElementById('more').scrollIntoView()")
     keeper.see("#count", "The newest 121 invoices")
     keeper.browser.run("document.getElementById('more').scrollIntoView()")
@@ -465,7 +465,7 @@ def test_older_invoices_come_on_demand(
 
 @pytest.fixture
 def post(store: Database) -> Iterator[tuple[ScriptedReceivers, Callable[[], None]]]:
-    """The receivers, and the worker at work until nothing is to be done."""
+    """The receivers, and a function that runs the worker until there is no work."""
     receivers = ScriptedReceivers()
     posting = Posting(receivers, VAULT, CLOCK)
     worker = WebhookWorker(store, CLOCK, posting)
@@ -480,7 +480,7 @@ def post(store: Database) -> Iterator[tuple[ScriptedReceivers, Callable[[], None
     posting.close()
 
 
-def test_deliveries_are_shown_with_what_the_receiver_said(
+def test_deliveries_are_shown_with_the_response(
     keeper: Shopkeeper,
     store: Database,
     shop: httpx.Client,
@@ -502,7 +502,7 @@ def test_deliveries_are_shown_with_what_the_receiver_said(
     rows = keeper.lines("#deliveries tr")
     assert len(rows) == 2
     assert {SHOP in row for row in rows} == {True, False}
-    assert all("Created" in row for row in rows), "the second event waits for the first one"
+    assert all("Created" in row for row in rows), "the second event must wait for the first"
     keeper.browser.find("#deliveries summary").click()
     keeper.see("#deliveries pre", "out of order")
 
@@ -512,14 +512,14 @@ def test_deliveries_are_shown_with_what_the_receiver_said(
     keeper.see("#endpoints .badge", "Refused (500)")
     assert keeper.browser.driver.title == "Webhooks · Dashboard"
 
-    # Attempts tell nobody of themselves: a new event makes the page look.
+    # Attempts cause no events. A new event makes the page read them.
     receivers.answer = TAKEN
     order("order-2")
     work()
     keeper.see("#endpoints .badge", "Delivered (204)")
     assert keeper.lines("#endpoints td[data-label=Event]")[0].startswith("Created evt_")
 
-    # A receiver that is gone disables its endpoint, which an event tells.
+    # A receiver that is gone disables its endpoint, which causes an event.
     receivers.answer = Received(410, None, "", None, 7)
     order("order-3")
     work()
@@ -530,7 +530,7 @@ def test_deliveries_are_shown_with_what_the_receiver_said(
     assert keeper.browser.console() == []
 
 
-def test_an_event_is_sent_again_by_a_button(
+def test_button_resends_an_event(
     keeper: Shopkeeper,
     store: Database,
     shop: httpx.Client,
@@ -558,7 +558,7 @@ def test_an_event_is_sent_again_by_a_button(
     assert keeper.browser.console() == []
 
 
-def test_a_test_invoice_is_created_once_and_its_checkout_opened(
+def test_test_invoice_is_created_once_and_its_checkout_opened(
     keeper: Shopkeeper, shop: httpx.Client, ada: Merchant
 ) -> None:
     keeper.enter(ada.key)
@@ -598,7 +598,7 @@ def test_a_test_invoice_is_created_once_and_its_checkout_opened(
         keeper.browser.driver.switch_to.window(here)
     assert len(shop.get("/v1/invoices").json()["data"]) == 1
 
-    # The same order once more is refused, and the tab closed that was to show it.
+    # A second invoice for the order is rejected, and the tab opened for it is closed.
     keeper.browser.find(".bar [data-create]").click()
     again = keeper.browser.find("#new-order")
     again.clear()
@@ -609,7 +609,7 @@ def test_a_test_invoice_is_created_once_and_its_checkout_opened(
     keeper.gone("#creation")
 
 
-def test_a_key_that_may_only_read_is_enough_to_watch(
+def test_read_only_key_is_enough_to_watch(
     keeper: Shopkeeper,
     store: Database,
     shop: httpx.Client,
@@ -629,7 +629,7 @@ def test_a_key_that_may_only_read_is_enough_to_watch(
     assert not keeper.browser.find(".bar [data-create]").is_displayed()
 
 
-def test_without_a_method_nothing_can_be_created(
+def test_nothing_can_be_created_without_a_method(
     keeper: Shopkeeper, store: Database, service: Service, ada: Merchant
 ) -> None:
     service.adapters.chain.configured.clear()
@@ -640,7 +640,7 @@ def test_without_a_method_nothing_can_be_created(
     assert not keeper.browser.find("#create").is_enabled()
 
 
-def test_a_method_that_is_added_is_known_at_once(
+def test_new_method_is_available_immediately(
     keeper: Shopkeeper, store: Database, ada: Merchant
 ) -> None:
     keeper.enter(ada.key)
@@ -655,7 +655,7 @@ def test_a_method_that_is_added_is_known_at_once(
     keeper.has_rows(("x", UNPAID, "12.5 NEW"))
 
 
-def test_a_revoked_key_signs_out(
+def test_revoked_key_signs_out(
     keeper: Shopkeeper, store: Database, ada: Merchant, order: Callable[..., str]
 ) -> None:
     order("order-1")
@@ -668,7 +668,7 @@ def test_a_revoked_key_signs_out(
     assert keeper.rows() == []
 
 
-def test_a_lost_connection_is_told_and_nothing_is_missed(
+def test_lost_connection_is_reported_without_missing_events(
     keeper: Shopkeeper, shop: httpx.Client, ada: Merchant, order: Callable[..., str]
 ) -> None:
     invoice_id = order("order-1")
@@ -683,14 +683,14 @@ def test_a_lost_connection_is_told_and_nothing_is_missed(
     keeper.gone("#offline")
 
 
-def test_events_that_are_kept_no_more_are_not_needed(
+def test_expired_events_are_not_needed(
     keeper: Shopkeeper,
     store: Database,
     shop: httpx.Client,
     ada: Merchant,
     order: Callable[..., str],
 ) -> None:
-    """After a long sleep the page reads everything anew."""
+    """After a long sleep, the page reads all invoices again."""
     invoice_id = order("order-1")
     keeper.enter(ada.key)
     keeper.choose("order-1")
@@ -706,7 +706,7 @@ def test_events_that_are_kept_no_more_are_not_needed(
     keeper.see("#no-events", "The events of this invoice have expired.")
 
 
-def test_an_address_leads_to_its_invoice_or_says_that_there_is_none(
+def test_address_opens_its_invoice_or_reports_that_there_is_none(
     keeper: Shopkeeper, ada: Merchant, order: Callable[..., str]
 ) -> None:
     invoice_id = order("order-1")
@@ -718,7 +718,7 @@ def test_an_address_leads_to_its_invoice_or_says_that_there_is_none(
     assert keeper.browser.driver.current_url.endswith("/dashboard#invoices")
 
 
-def test_the_keyboard_suffices(
+def test_keyboard_alone_is_sufficient(
     keeper: Shopkeeper, ada: Merchant, order: Callable[..., str]
 ) -> None:
     order("order-1")
@@ -775,10 +775,10 @@ def test_nothing_is_cut_off(
     assert keeper.browser.console() == []
 
 
-def test_orders_are_shown_as_they_are_named(
+def test_names_of_orders_are_shown_unchanged(
     keeper: Shopkeeper, ada: Merchant, order: Callable[..., str]
 ) -> None:
-    """Generated ids of orders, as the document takes them, in the list and beside it."""
+    """Generated ids of orders that the document allows, in the list and in the details."""
     orders = names(20, seed=23, longest=150)
     for name in orders:
         order(name)
@@ -794,7 +794,7 @@ def test_orders_are_shown_as_they_are_named(
         assert shows(keeper.browser, "#facts dd .copyable code", [str(name)], base=keeper.base)
 
 
-def test_amount_transaction_and_method_find_invoices(
+def test_invoices_are_found_by_amount_transaction_and_method(
     keeper: Shopkeeper, store: Database, ada: Merchant, order: Callable[..., str]
 ) -> None:
     store.run(lambda s: make_method(s, ada.project, now=CLOCK.now(), method_id="second"))
@@ -829,10 +829,10 @@ def test_amount_transaction_and_method_find_invoices(
     assert keeper.browser.console() == []
 
 
-def test_oldest_invoices_come_first_from_the_api(
+def test_oldest_invoices_are_sorted_by_the_api(
     keeper: Shopkeeper, store: Database, ada: Merchant
 ) -> None:
-    """Also if there are more than the page has read, and with those that come later."""
+    """Even if the page has not loaded all invoices, and with newer invoices."""
 
     def make(session: Session) -> None:
         for number in range(30):
@@ -853,7 +853,7 @@ def test_oldest_invoices_come_first_from_the_api(
     assert keeper.browser.console() == []
 
 
-def test_key_that_may_only_read_is_offered_nothing_that_writes(
+def test_read_only_key_has_no_buttons_that_write(
     keeper: Shopkeeper,
     store: Database,
     shop: httpx.Client,
@@ -861,7 +861,9 @@ def test_key_that_may_only_read_is_offered_nothing_that_writes(
     order: Callable[..., str],
     post: tuple[ScriptedReceivers, Callable[[], None]],
 ) -> None:
-    """Every visible button is pressed on every view: none sends what would be refused."""
+    """Every visible button of every view is pressed, and none sends a request that would be
+    rejected.
+    """
     _, work = post
     store.run(lambda s: make_endpoint(s, VAULT, ada, now=CLOCK.now(), url=SHOP))
     key = store.run(lambda s: make_key(s, ada.project, now=CLOCK.now(), scope="read"))
@@ -896,7 +898,7 @@ def test_key_that_may_only_read_is_offered_nothing_that_writes(
         assert dialogs == [], view
     assert keeper.browser.run("return sent") == []
 
-    # The same views offer a key that may write something that writes.
+    # With a key that may write, the same views have buttons that write.
     keeper.enter(ada.key)
     for view, row in zip(views, rows, strict=True):
         keeper.browser.run("location.hash = arguments[0]", view)
@@ -940,10 +942,10 @@ def test_related_objects_are_linked(
     keeper.browser.run("location.hash = '#event/evt_7fffffffffffffff'")
     keeper.see("#trouble", "event")
     keeper.lists("order-1")
-    keeper.browser.console()  # the browser reports that 404 as an error of its own
+    keeper.browser.console()  # the browser also reports that 404 as an error
 
 
-def test_chain_with_an_explorer_is_linked_and_another_is_not(
+def test_only_a_chain_with_an_explorer_is_linked(
     keeper: Shopkeeper, store: Database, ada: Merchant, order: Callable[..., str]
 ) -> None:
     local = order("order-1")
@@ -969,7 +971,7 @@ def test_chain_with_an_explorer_is_linked_and_another_is_not(
     assert {rel for _, rel in links} == {"noopener noreferrer"}
 
 
-def test_disabled_endpoint_offers_no_resending(
+def test_disabled_endpoint_has_no_resend_button(
     keeper: Shopkeeper,
     store: Database,
     ada: Merchant,
@@ -1005,11 +1007,13 @@ def test_phone_shows_invoices_before_filters(
     keeper.tick("canceled")
     keeper.lists("order-1")
     keeper.browser.find("#unfold").click()
-    assert keeper.browser.find("#filter [value=canceled]").is_displayed(), "it is in use"
+    assert keeper.browser.find("#filter [value=canceled]").is_displayed(), (
+        "the filter must be in use"
+    )
     assert not keeper.browser.find("#unusual").is_displayed()
 
 
-def test_paper_shows_an_invoice_without_controls(
+def test_printed_invoice_has_no_controls(
     keeper: Shopkeeper, store: Database, ada: Merchant, order: Callable[..., str]
 ) -> None:
     invoice_id = order("order-1")
@@ -1031,7 +1035,7 @@ def test_paper_shows_an_invoice_without_controls(
         keeper.browser.command("Emulation.setEmulatedMedia", media="")
 
 
-def test_every_width_and_paper_fit_the_signed_in_page(
+def test_signed_in_page_fits_every_width_and_paper(
     keeper: Shopkeeper, ada: Merchant, order: Callable[..., str]
 ) -> None:
     for number in range(30):
@@ -1046,7 +1050,7 @@ def test_every_width_and_paper_fit_the_signed_in_page(
     check_layout(keeper.browser)
 
 
-def test_each_view_has_room_for_texts_and_targets(
+def test_each_view_has_readable_texts_and_reachable_targets(
     keeper: Shopkeeper,
     store: Database,
     shop: httpx.Client,

@@ -1,4 +1,4 @@
-"""Modules of /dashboard in headless Chromium, without a service: amounts, words, addresses."""
+"""Modules of /dashboard in headless Chromium, without a service: amounts, texts, addresses."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TEXTS = ("0", "1", "12.5", "12.50", "0.000001", "0.0000001", "1.", ".5", "01", "
 
 @pytest.fixture(scope="module")
 def page(chromium: Browser) -> Iterator[Browser]:
-    """The page of a server that has no payment service."""
+    """The page of a server without a payment service."""
     chromium.reset()
     with serving(build_pages(documents={}, own=[add_dashboard])) as base:
         chromium.open(f"{base}/dashboard")
@@ -56,12 +56,12 @@ def page(chromium: Browser) -> Iterator[Browser]:
 
 
 def call(page: Browser, module: str, name: str, *lists: list[Any], script: str = ANSWER) -> Any:
-    """What a function answers to each list of arguments; None where it raises."""
+    """Return the results of a function for lists of arguments, with None if it raises."""
     path = f"/static/dashboard/{module}.js"
     return page.driver.execute_async_script(script, path, name, lists)
 
 
-def test_amounts_are_written_as_the_service_writes_them(page: Browser) -> None:
+def test_amounts_are_formatted_like_those_of_the_service(page: Browser) -> None:
     chance = random.Random(13)
     amounts = [0, 1, 999_999, 10**6, 10**18, MAX_ATOMS, 10**100 - 1]
     amounts += [chance.randrange(10 ** chance.randrange(1, 90)) for _ in range(300)]
@@ -70,7 +70,7 @@ def test_amounts_are_written_as_the_service_writes_them(page: Browser) -> None:
     assert written == [format_units(atoms, decimals) for atoms, decimals in given]
 
 
-def test_amounts_are_read_as_the_service_reads_them(page: Browser) -> None:
+def test_amounts_are_parsed_like_those_of_the_service(page: Browser) -> None:
     def read(text: str) -> str | None:
         try:
             return str(parse_amount(text))
@@ -85,13 +85,13 @@ def test_amounts_are_read_as_the_service_reads_them(page: Browser) -> None:
     ]
 
 
-def test_an_amount_of_an_unknown_method_is_in_atoms(page: Browser) -> None:
+def test_amount_of_an_unknown_method_is_in_atoms(page: Browser) -> None:
     method = {"decimals": 6, "token_symbol": "TUSD"}
     written = call(page, "money", "writeAmount", ["1500000", method], ["1500000"])
     assert written == ["1.5 TUSD", "1500000 atomic units"]
 
 
-def test_every_state_and_event_of_the_documents_has_words(page: Browser) -> None:
+def test_every_state_and_event_of_the_documents_has_a_text(page: Browser) -> None:
     events = specs.load("payment-events")["components"]["schemas"]["EventType"]["enum"]
     schemas = specs.load("payment")["components"]["schemas"]
     statuses = schemas["InvoiceStatus"]["enum"]
@@ -111,7 +111,7 @@ def test_every_state_and_event_of_the_documents_has_words(page: Browser) -> None
     assert [text for text in advice if not text.endswith(".")] == []
 
 
-def test_what_may_be_added_stands_for_itself(page: Browser) -> None:
+def test_unknown_values_are_shown_unchanged(page: Browser) -> None:
     [event] = call(page, "wording", "describeEvent", ["invoice.blessed"], script=JSON_ANSWER)
     assert '"words":"invoice.blessed"' in event
     failed = {"taken": False, "status_code": None, "failure": "odd"}
@@ -144,7 +144,7 @@ import("/static/dashboard/invoices.js").then(({ Invoices }) => {
         ([("event", "one", "unpaid"), ("event", "one", "paid")], "paid"),
     ],
 )
-def test_an_answer_is_older_than_an_event_that_came_meanwhile(
+def test_answer_is_older_than_an_event_received_meanwhile(
     page: Browser, steps: list[tuple[str, ...]], status: str
 ) -> None:
     assert page.driver.execute_async_script(TOLD, steps) == status
@@ -158,7 +158,7 @@ def test_an_answer_is_older_than_an_event_that_came_meanwhile(
         ("#webhooks", None),
     ],
 )
-def test_an_address_leads_to_its_place(page: Browser, address: str, place: str | None) -> None:
+def test_address_opens_its_view(page: Browser, address: str, place: str | None) -> None:
     script = """
     const [address, done] = arguments;
     import("/static/dashboard/places.js").then(({ addressOf, placeAt }) => {
@@ -170,7 +170,7 @@ def test_an_address_leads_to_its_place(page: Browser, address: str, place: str |
 
 
 @pytest.mark.parametrize("address", ["", "#", "#invoice", "#invoice/x", "#invoice/../1", "#a/b/c"])
-def test_another_address_leads_to_the_invoices(page: Browser, address: str) -> None:
+def test_unknown_address_opens_the_invoices(page: Browser, address: str) -> None:
     [place] = call(page, "places", "placeAt", [address], script=JSON_ANSWER)
     assert place == '{"view":"invoices","invoiceId":null}'
 
@@ -185,7 +185,7 @@ def test_another_address_leads_to_the_invoices(page: Browser, address: str) -> N
         ([{"status": 401}], 401, 0),
     ],
 )
-def test_what_passes_is_waited_out_as_long_as_the_server_says(
+def test_temporary_errors_are_retried_after_the_delay_of_the_server(
     page: Browser, failures: list[dict[str, int]], said: object, at_least_ms: float
 ) -> None:
     answer, took_ms, left = page.driver.execute_async_script(PATIENCE, failures)

@@ -12,7 +12,7 @@ from tests.pages.stage import serving
 from tests.support.service_pages import build_pages
 from wsgi import project
 
-# Of each code its text and the number of its lines; of each cell how far its content sticks out.
+# The text of each code and its number of lines, and the overflow of each cell.
 CODES = """
 return [...document.querySelectorAll('td[data-label="Code"] code')].map(
   (code) => [code.textContent, new Set([...code.getClientRects()].map((box) => box.top)).size])
@@ -34,7 +34,7 @@ def base() -> Iterator[str]:
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("service", ["payment", "chat"])
-def test_nothing_is_cut_off_and_codes_break_at_underscores(
+def test_page_fits_and_codes_break_at_underscores(
     browser: Browser, base: str, service: str, width: int
 ) -> None:
     browser.show(width=width, dark=False)

@@ -1,4 +1,4 @@
-"""Every page at the usual widths: nothing overflows, text has room, and targets can be hit.
+"""Every page at the usual widths: nothing overflows, texts have room, and targets are large enough.
 
 A page is opened once and its window resized, so that a width costs milliseconds.
 """

@@ -1,4 +1,4 @@
-"""A slice of the injection campaign (`scripts/injections` is the whole of it)."""
+"""A sample of the injections of `scripts/injections`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.models.chat.injections import vectors
 from tests.pages.browser import Browser
 
 
-def test_no_message_runs_a_script_or_asks_for_anything(browser: Browser, tmp_path: Path) -> None:
+def test_message_runs_no_script_and_requests_nothing(browser: Browser, tmp_path: Path) -> None:
     texts = [*sorted(set(vectors()))[::12], *documents(50, seed=7)]
     with speaking(tmp_path) as client:
         verdict = judge(browser, client, texts, tmp_path)
@@ -17,11 +17,11 @@ def test_no_message_runs_a_script_or_asks_for_anything(browser: Browser, tmp_pat
     assert verdict.fragments > 2 * len(texts)
 
 
-def test_the_judge_sees_what_gets_through(browser: Browser, tmp_path: Path) -> None:
-    """Or the test above could not fail."""
+def test_successful_injection_is_detected(browser: Browser, tmp_path: Path) -> None:
+    """Without this, the test above could never fail."""
 
     class Careless:
-        """Shows texts as they are."""
+        """Shows texts without escaping."""
 
         def post(self, path: str, **_: object) -> dict[str, object]:
             return {"result": "success", "id": 1}
@@ -38,5 +38,5 @@ def test_the_judge_sees_what_gets_through(browser: Browser, tmp_path: Path) -> N
     assert verdict.requests
 
 
-def test_a_catastrophic_linkifier_costs_nothing() -> None:
+def test_linkifier_with_catastrophic_backtracking_is_fast() -> None:
     assert catastrophe_ms() < 10

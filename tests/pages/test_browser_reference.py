@@ -1,4 +1,4 @@
-"""/docs/<document> in headless Chromium: a reader finds an operation and sends a request."""
+"""/docs/<document> in headless Chromium: users find operations and send requests."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ DOCUMENT: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def base() -> Iterator[str]:
-    """The pages beside a service of one operation that wants the key."""
+    """The pages, with a service of one operation that requires the key."""
     app = build_pages(documents={"payment": "/v1/openapi"}, contents={"payment": DOCUMENT})
 
     def list_payment_methods() -> ResponseReturnValue:
@@ -121,7 +121,7 @@ class TestReference:
         open_reference(browser, base)
         open_operation(browser, "list_payment_methods")
 
-    def test_sends_a_request_with_the_key_entered_and_then_forgets_the_key(
+    def test_request_is_sent_with_the_entered_key_which_is_then_forgotten(
         self, browser: Browser, base: str
     ) -> None:
         open_reference(browser, base)
@@ -142,7 +142,7 @@ class TestReference:
         stored = "return [localStorage.length, sessionStorage.length, document.cookie]"
         assert browser.run(stored) == [0, 0, ""]
 
-    def test_sends_a_fresh_idempotency_key_in_the_place_of_the_example(
+    def test_example_is_replaced_by_a_new_idempotency_key(
         self, browser: Browser, base: str
     ) -> None:
         open_reference(browser, base)
@@ -164,7 +164,7 @@ class TestReference:
         open_operation(browser, "list_payment_methods")
         assert browser.run("return document.documentElement.matches('.dark-mode')") is dark
 
-    def test_lists_operations_without_javascript(self, browser: Browser, base: str) -> None:
+    def test_operations_are_listed_without_javascript(self, browser: Browser, base: str) -> None:
         browser.command("Emulation.setScriptExecutionDisabled", value=True)
         browser.open(f"{base}/docs/payment")
         assert "Without JavaScript" in browser.find("#reference noscript").text
@@ -174,7 +174,7 @@ class TestReference:
 
 
 class TestContents:
-    def test_lists_headings_and_operations_and_stays_in_sight(
+    def test_headings_and_operations_are_listed_and_stay_visible(
         self, browser: Browser, base: str
     ) -> None:
         browser.show(width=1280, dark=False)
@@ -212,7 +212,7 @@ class TestContents:
         assert browser.text("#found") == "0 operations found"
         assert browser.console() == []
 
-    def test_folds_away_on_a_phone(self, browser: Browser, base: str) -> None:
+    def test_contents_are_collapsed_on_a_phone(self, browser: Browser, base: str) -> None:
         browser.show(width=390, dark=False)
         open_reference(browser, base)
         assert browser.run("return document.querySelector('#contents').open") is False

@@ -1,4 +1,4 @@
-"""The pages in headless Chromium over the real service: its document, its database, its engine."""
+"""The pages in headless Chromium with the real service: its document, its database, its engine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def service(sqlite_url: str) -> Service:
 
 @pytest.fixture
 def store(sqlite_url: str) -> Iterator[Database]:
-    """The service's database, as a worker beside it would open it."""
+    """The database of the service, opened as by a worker."""
     database = Database(sqlite_url)
     yield database
     database.dispose()
@@ -63,7 +63,7 @@ def merchant(store: Database) -> Merchant:
     return store.run(lambda session: make_merchant(session, now=CLOCK.now()))
 
 
-def test_a_shopper_sees_the_payment_confirmed(
+def test_shopper_sees_the_confirmation_of_the_payment(
     browser: Browser, base: str, store: Database, merchant: Merchant
 ) -> None:
     now = CLOCK.now()
@@ -101,7 +101,7 @@ def test_a_shopper_sees_the_payment_confirmed(
     assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD")
 
 
-def test_a_developer_reads_the_document_and_sends_a_request(
+def test_developer_reads_the_document_and_sends_a_request(
     browser: Browser, base: str, service: Service, merchant: Merchant
 ) -> None:
     open_reference(browser, base)
@@ -114,7 +114,7 @@ def test_a_developer_reads_the_document_and_sends_a_request(
     )
     open_operation(browser, "list_payment_methods")
     assert send(browser)[0] == "401"
-    browser.console()  # the browser reports that 401 as an error of its own
+    browser.console()  # the browser also reports that 401 as an error
     authorize(browser, merchant.key)
     status, body = send(browser)
     assert status == "200"

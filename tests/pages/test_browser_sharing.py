@@ -1,5 +1,7 @@
-"""Pages of other origins in headless Chromium: those of an allowed origin use the chat as its own
-pages do, and read its errors. Those of another origin change nothing and read nothing.
+"""Pages of other origins in headless Chromium.
+
+Pages of an allowed origin use the chat like its own pages, and read its errors. Pages of another
+origin change and read nothing.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ fetch(address, {method, headers, body}).then(
 
 @dataclass(frozen=True)
 class Sites:
-    """The chat, and the pages of an origin that it allows and of one that it does not."""
+    """The chat, and pages of an allowed and of another origin."""
 
     chat: str
     allowed: str
@@ -74,7 +76,7 @@ def call(
 def test_page_of_an_allowed_origin_reads_and_writes(
     browser: Browser, sites: Sites, key: str
 ) -> None:
-    """The credentials are in a header of the page's own, so each request has a preflight."""
+    """The page puts the credentials into a header, so each request has a preflight."""
     browser.open(f"{sites.allowed}/")
     message = {"type": "direct", "to": f'["{EMAIL}"]', "content": "From another origin"}
     sent = call(browser, sites, key, "POST", "/messages", message)

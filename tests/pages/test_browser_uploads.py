@@ -1,6 +1,4 @@
-"""Uploaded files in headless Chromium: whatever is in them, and however a page names them, nothing
-of them runs.
-"""
+"""Uploaded files in headless Chromium: no content and no reference from a page executes them."""
 
 from __future__ import annotations
 
@@ -67,13 +65,13 @@ HOST_PAGE = """
     document.body.append(...elements);
     Promise.all(settled).then(() => done(heard));
 """
-"""A page that trusts the file in each way in which a page can name one; returns what it heard."""
+"""A page that references the file in every possible way, and returns the received events."""
 
 
 @pytest.fixture
 def base(chat_app: ChatApp) -> Iterator[str]:
-    """The address of the pages of Acme, and of the worst neighbour that they can have: a page of
-    the same origin without any policy.
+    """The address of Acme's pages, and of the worst case for them: a page of the same origin
+    without a policy.
     """
     pages = build_pages(documents={}, own=[partial(uploads.install_for, service=chat_app.service)])
     inner = pages.wsgi_app
@@ -90,7 +88,7 @@ def base(chat_app: ChatApp) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("chat_filled", ["sqlite"], indirect=True)
-def test_nothing_in_an_upload_runs(base: str, chat: ChatClient, browser: Browser) -> None:
+def test_uploaded_files_never_run(base: str, chat: ChatClient, browser: Browser) -> None:
     browser.command("Browser.setDownloadBehavior", behavior="deny")
     for what, file in FILES.items():
         link = chat.get(chat.post("/user_uploads", file=file)["url"])["url"]

@@ -1,4 +1,4 @@
-"""The wallet button of the checkout page in headless Chromium, with wallets that the test plays."""
+"""The wallet button of the checkout page in headless Chromium, with simulated wallets."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ Play = Callable[..., Wallet]
 
 
 def transfer(atoms: int, to: str = DEPOSIT) -> str:
-    """The call of an ERC-20 `transfer`."""
+    """Return the call of an ERC-20 `transfer`."""
     return f"0xa9059cbb{to[2:].lower():0>64}{atoms:064x}"
 
 
 @pytest.fixture
 def play(browser: Browser, address: str) -> Iterator[Play]:
-    """Open the page with wallets of these names, which answer by method."""
+    """Open the page with wallets of these names, with answers by method."""
     added: list[str] = []
 
     def start(
@@ -60,7 +60,7 @@ def play(browser: Browser, address: str) -> Iterator[Play]:
 
     yield start
     if added:  # an empty page has no storage
-        browser.run("sessionStorage.clear()")  # the next test may have the same port
+        browser.run("sessionStorage.clear()")  # the next test may use the same port
     for identifier in added:
         browser.command("Page.removeScriptToEvaluateOnNewDocument", identifier=identifier)
 
@@ -84,7 +84,7 @@ def says(browser: Browser, wallet: Wallet, text: str) -> None:
 
 
 class TestWhichWallets:
-    def test_says_so_where_there_is_none(self, browser: Browser, play: Play) -> None:
+    def test_reports_that_there_is_none(self, browser: Browser, play: Play) -> None:
         play(())
         assert buttons(browser) == []
         assert note(browser) == (
@@ -93,7 +93,7 @@ class TestWhichWallets:
         )
         assert browser.console() == []
 
-    def test_names_each_that_announces_itself(self, browser: Browser, play: Play) -> None:
+    def test_lists_each_announced_wallet(self, browser: Browser, play: Play) -> None:
         play(("Fox", "<b onclick=x>Rabby</b>", "x" * 500))
         assert buttons(browser) == [
             "Pay with Fox",
@@ -104,19 +104,17 @@ class TestWhichWallets:
         assert browser.run("return document.documentElement.scrollWidth") <= 1180
         assert browser.console() == []
 
-    def test_takes_no_more_than_eight(self, browser: Browser, play: Play) -> None:
+    def test_lists_at_most_eight(self, browser: Browser, play: Play) -> None:
         play(tuple(f"Wallet {number}" for number in range(30)))
         assert len(buttons(browser)) == 8 + 1
 
-    def test_takes_one_that_is_older_than_announcements(self, browser: Browser, play: Play) -> None:
+    def test_accepts_a_wallet_without_announcements(self, browser: Browser, play: Play) -> None:
         wallet = play((), legacy=True)
         assert buttons(browser)[0] == "Pay with your wallet"
         press(browser)
         says(browser, wallet, "12.5 TUSD sent")
 
-    def test_the_button_fits_a_phone_and_takes_the_keyboard(
-        self, browser: Browser, play: Play
-    ) -> None:
+    def test_button_fits_a_phone_and_the_keyboard(self, browser: Browser, play: Play) -> None:
         browser.show(width=360, dark=True)
         wallet = play(eth_requestAccounts=NO)
         assert browser.run("return document.documentElement.scrollWidth") <= 360
@@ -129,7 +127,7 @@ class TestWhichWallets:
 
 
 class TestPaying:
-    def test_asks_for_one_transfer_of_what_is_due(self, browser: Browser, play: Play) -> None:
+    def test_requests_one_transfer_of_the_amount_due(self, browser: Browser, play: Play) -> None:
         wallet = play()
         press(browser)
         says(browser, wallet, "12.5 TUSD sent")
@@ -151,7 +149,7 @@ class TestPaying:
         said = browser.run("return document.getElementById('announce').textContent")
         assert said.startswith("12.5 TUSD sent")
 
-    def test_nothing_asks_for_money_after_sending(
+    def test_requests_no_money_after_sending(
         self, browser: Browser, play: Play, stage: Stage
     ) -> None:
         receipts: list[object] = [None]
@@ -179,7 +177,7 @@ class TestPaying:
         assert browser.run("return document.title") not in ("", usual)
         assert browser.console() == []
 
-    def test_pays_the_rest_of_what_came_in_parts(
+    def test_requests_the_remainder_after_a_part_payment(
         self, browser: Browser, stage: Stage, play: Play
     ) -> None:
         stage.set(**PARTIAL)
@@ -188,7 +186,7 @@ class TestPaying:
         says(browser, wallet, "7.5 TUSD sent")
         assert wallet.sent[0]["data"] == transfer(7_500_000)
 
-    def test_pays_the_largest_amount_exactly(
+    def test_requests_the_largest_amount_exactly(
         self, browser: Browser, stage: Stage, play: Play
     ) -> None:
         stage.set(amount=2**256 - 1, amount_remaining=2**256 - 1)
@@ -197,7 +195,7 @@ class TestPaying:
         says(browser, wallet, "sent")
         assert wallet.sent[0]["data"] == transfer(2**256 - 1)
 
-    def test_a_double_click_pays_once(self, browser: Browser, play: Play) -> None:
+    def test_double_click_pays_once(self, browser: Browser, play: Play) -> None:
         wallet = play()
         browser.run(
             "for (const wait of [0, 1, 2]) document.getElementById('wallet-0').click();"
@@ -208,7 +206,7 @@ class TestPaying:
         wallet.serve()
         assert len(wallet.sent) == 1
 
-    def test_a_reload_does_not_offer_it_again_at_once(self, browser: Browser, play: Play) -> None:
+    def test_reload_does_not_offer_payment_immediately(self, browser: Browser, play: Play) -> None:
         wallet = play()
         press(browser)
         says(browser, wallet, "12.5 TUSD sent")
@@ -225,7 +223,7 @@ class TestPaying:
         press(browser)
         assert buttons(browser)[0] == "Pay with Fox"
 
-    def test_the_rest_can_be_paid_once_the_first_transfer_is_there(
+    def test_remainder_can_be_paid_after_the_first_transfer_is_seen(
         self, browser: Browser, stage: Stage, play: Play
     ) -> None:
         wallet = play(eth_getTransactionReceipt={"status": "0x1"})
@@ -236,13 +234,13 @@ class TestPaying:
         press(browser)
         says(browser, wallet, "7.5 TUSD sent")
 
-    def test_a_transfer_that_failed_can_be_tried_again(self, browser: Browser, play: Play) -> None:
+    def test_failed_transfer_can_be_repeated(self, browser: Browser, play: Play) -> None:
         wallet = play(eth_getTransactionReceipt={"status": "0x0"})
         press(browser)
         says(browser, wallet, "failed on the network, so nothing was paid")
         assert buttons(browser)[0] == "Pay with Fox"
 
-    def test_the_button_goes_when_the_invoice_is_paid(
+    def test_button_is_removed_when_the_invoice_is_paid(
         self, browser: Browser, stage: Stage, play: Play
     ) -> None:
         play()
@@ -252,7 +250,7 @@ class TestPaying:
         assert browser.find_all("#wallet") == []
         assert browser.console() == []
 
-    def test_nothing_is_sent_for_what_was_paid_meanwhile(
+    def test_invoice_paid_meanwhile_is_not_paid_again(
         self, browser: Browser, stage: Stage, play: Play
     ) -> None:
         def answer(_: list[Any]) -> list[str]:
@@ -266,7 +264,7 @@ class TestPaying:
         wallet.serve_until(lambda: browser.text("#amount") == "7.5", "the new amount")
         assert "Nothing was paid" in note(browser)
 
-    def test_speaks_the_language_of_the_page(
+    def test_uses_the_language_of_the_page(
         self, browser: Browser, address: str, stage: Stage, play: Play
     ) -> None:
         wallet = play(page=f"{address}/checkout/{TOKEN}?lang=de")
@@ -281,7 +279,7 @@ class TestPaying:
 
 class TestRefusals:
     @pytest.mark.parametrize("method", ["eth_requestAccounts", "eth_sendTransaction"])
-    def test_a_refusal_is_no_mistake(self, browser: Browser, play: Play, method: str) -> None:
+    def test_refusal_is_not_an_error(self, browser: Browser, play: Play, method: str) -> None:
         wallet = play(**{method: NO})
         press(browser)
         says(browser, wallet, "You refused in your wallet. Nothing was paid.")
@@ -318,7 +316,7 @@ class TestRefusals:
         ],
         ids=["no account", "asked already", "no funds", "other chain", "no switch", "unknown"],
     )
-    def test_are_in_words(
+    def test_errors_are_translated(
         self, browser: Browser, play: Play, answers: dict[str, Any], words: str
     ) -> None:
         wallet = play(**answers)
@@ -331,7 +329,7 @@ class TestRefusals:
 
 @dataclass
 class Networks:
-    """A wallet that knows networks, and is on one of them."""
+    """A wallet with several networks, connected to one of them."""
 
     known: set[str] = field(default_factory=lambda: {"0x1"})
     current: str = "0x1"
@@ -377,7 +375,7 @@ class TestNetworks:
 
 @dataclass
 class RealShop:
-    """The service over a real chain: an invoice, its page, and the watcher."""
+    """The service with a real chain: an invoice, its page, and the watcher."""
 
     invoice: str
     checkout: str
@@ -425,13 +423,13 @@ def real(sqlite_url: str, anvil: LocalChain) -> Iterator[RealShop]:  # noqa: F81
     database.dispose()
 
 
-def test_a_wallet_pays_on_a_real_chain(
+def test_wallet_pays_on_a_real_chain(
     browser: Browser,
     play: Play,
     real: RealShop,
     anvil: LocalChain,  # noqa: F811
 ) -> None:
-    """From the page to the paid invoice: at first the wallet knows another network only."""
+    """From the page to the paid invoice. Initially, the wallet has only another network."""
     networks = Networks()
 
     def sign(params: list[Any]) -> object:

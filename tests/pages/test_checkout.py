@@ -1,4 +1,4 @@
-"""The checkout page without a browser: amounts, time, tokens, methods, secrets."""
+"""The checkout page without a browser: amounts, times, tokens, methods, secrets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ class TestAmounts:
             ),
         ],
     )
-    def test_are_exact(self, client: FlaskClient, stage: Stage, atoms: int, text: str) -> None:
+    def test_amounts_are_exact(
+        self, client: FlaskClient, stage: Stage, atoms: int, text: str
+    ) -> None:
         uri = URI.replace("12500000", str(atoms))
         stage.set(amount=atoms, amount_remaining=atoms, payment_uri=uri)
         answer = client.get(PAGE)
@@ -49,7 +51,7 @@ class TestAmounts:
         assert element(answer, "exact") == text
         assert uri.replace("&", "&amp;") in answer.text
 
-    def test_the_uri_of_a_part_payment_asks_for_the_rest(
+    def test_uri_requests_the_remainder_after_a_part_payment(
         self, client: FlaskClient, stage: Stage
     ) -> None:
         stage.set(**PARTIAL)
@@ -74,15 +76,13 @@ class TestTimeLeft:
         stage.set(now=START + ahead)
         assert element(client.get(PAGE), "time-left") == text
 
-    def test_ends_with_the_session_when_the_invoice_lasts_longer(
+    def test_ends_with_the_session_if_the_invoice_lasts_longer(
         self, client: FlaskClient, stage: Stage
     ) -> None:
         stage.set(now=START, session_expires_at=START + timedelta(minutes=5))
         assert element(client.get(PAGE), "time-left") == "5:00"
 
-    def test_the_session_is_over_at_its_last_millisecond(
-        self, client: FlaskClient, stage: Stage
-    ) -> None:
+    def test_session_ends_at_its_last_millisecond(self, client: FlaskClient, stage: Stage) -> None:
         end = make_view().session_expires_at
         stage.set(now=end - timedelta(milliseconds=1))
         assert client.get(PAGE).status_code == 200
@@ -94,7 +94,9 @@ class TestUnknownToken:
     @pytest.mark.parametrize(
         "token", [TOKEN[:-1], TOKEN + "A", TOKEN.swapcase(), "x", "%00", "..", "<script>"]
     )
-    def test_is_a_404_page_that_does_not_repeat_it(self, client: FlaskClient, token: str) -> None:
+    def test_gives_a_404_page_that_does_not_repeat_it(
+        self, client: FlaskClient, token: str
+    ) -> None:
         answer = client.get(f"/checkout/{token}")
         assert answer.status_code == 404
         assert answer.content_type == "text/html; charset=utf-8"
@@ -110,7 +112,7 @@ class TestUnknownToken:
 
 class TestMethods:
     @pytest.mark.parametrize("path", [PAGE, STATUS, "/docs", "/docs/payment"])
-    def test_head_answers_as_get_without_the_body(self, client: FlaskClient, path: str) -> None:
+    def test_head_answers_like_get_without_the_body(self, client: FlaskClient, path: str) -> None:
         got, head = client.get(path), client.head(path)
         assert head.status_code == got.status_code == 200
         assert head.data == b""
@@ -118,7 +120,7 @@ class TestMethods:
 
     @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
     @pytest.mark.parametrize("path", [PAGE, STATUS, "/docs", "/docs/payment"])
-    def test_others_are_refused(self, client: FlaskClient, path: str, method: str) -> None:
+    def test_other_methods_are_rejected(self, client: FlaskClient, path: str, method: str) -> None:
         answer = client.open(path, method=method)
         assert answer.status_code == 405
         assert answer.headers["Allow"] == "GET, HEAD"
@@ -126,12 +128,12 @@ class TestMethods:
 
 
 class TestSecrets:
-    def test_the_page_never_holds_the_token(self, client: FlaskClient) -> None:
+    def test_page_never_contains_the_token(self, client: FlaskClient) -> None:
         for path in (PAGE, STATUS):
             assert TOKEN not in client.get(path).text
 
     @pytest.mark.parametrize("path", [PAGE, STATUS])
-    def test_the_token_is_not_logged_when_the_page_fails(
+    def test_token_is_not_logged_if_the_page_fails(
         self, client: FlaskClient, stage: Stage, caplog: pytest.LogCaptureFixture, path: str
     ) -> None:
         caplog.set_level(logging.DEBUG)
@@ -148,7 +150,7 @@ class TestSecrets:
         assert "ZeroDivisionError: bug" in told
         assert TOKEN not in f"{line} {told} {caplog.text}"
 
-    def test_a_failing_database_is_a_503_page(
+    def test_failing_database_gives_a_503_page(
         self, client: FlaskClient, stage: Stage, caplog: pytest.LogCaptureFixture
     ) -> None:
         stage.failure = DatabaseUnavailable()
@@ -158,14 +160,14 @@ class TestSecrets:
         assert "<h1>Please try again in a moment</h1>" in answer.text
         assert TOKEN not in caplog.text
 
-    def test_nothing_is_loaded_from_outside(self, client: FlaskClient) -> None:
+    def test_nothing_is_loaded_from_other_hosts(self, client: FlaskClient) -> None:
         for path in (PAGE, "/docs", "/docs/payment", "/checkout/x"):
             links = re.findall(r'(?:src|href|action)="([^"]*)"', client.get(path).text)
             outside = [link for link in links if not link.startswith(("/", "ethereum:", "?lang="))]
             assert [link for link in outside if link != ""] == []
             assert [link for link in links if link.startswith("//")] == []
 
-    def test_nothing_is_inline(self, client: FlaskClient) -> None:
+    def test_page_has_no_inline_scripts_or_styles(self, client: FlaskClient) -> None:
         for path in (PAGE, "/docs", "/docs/payment", "/checkout/x"):
             page = client.get(path).text
             assert re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=", page) is None

@@ -1,7 +1,7 @@
-"""Every pair of status and exception that can be reached: words, amount and QR code of its page.
+"""All reachable pairs of status and exception: text, amount and QR code of the page.
 
-The pairs come from the life cycle, and what was paid in them from every short story that leads
-there.
+The pairs come from the life cycle. Every short sequence of events that reaches a pair gives the
+amounts paid.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STORIES = [tell(steps) for steps in stories.all_steps(3)]
 
 
 def facts_of(story: Story) -> dict[str, object]:
-    """What the page is told of the invoice at the end of a story."""
+    """Return the facts of the invoice for the page at the end of a story."""
     status = lifecycle.status_at(story, story.now)
     left = EXPIRY - story.now
     received = story.received
@@ -43,12 +43,12 @@ def facts_of(story: Story) -> dict[str, object]:
     }
 
 
-def test_each_reachable_pair_has_words_of_its_own() -> None:
+def test_each_reachable_pair_has_a_text() -> None:
     assert wording._OPEN.keys() == STATES
     assert wording._CLOSED.keys() == {what for status, what in STATES if status == "unpaid"}
 
 
-def test_a_page_asks_for_exactly_what_is_missing_or_for_nothing() -> None:
+def test_page_requests_exactly_the_missing_amount_or_nothing() -> None:
     asked = set()
     for story in STORIES:
         view = make_view(**facts_of(story))
@@ -62,7 +62,7 @@ def test_a_page_asks_for_exactly_what_is_missing_or_for_nothing() -> None:
             asked.add(story.state)
             assert amount_due(view) == story.amount - in_time > 0, story
             assert uri_for_rest(view).endswith(f"uint256={story.amount - in_time}")
-            assert in_time == story.received, "never again for money that arrived late"
+            assert in_time == story.received, "late money must not be requested again"
         else:
             assert amount_due(view) == story.amount
     assert asked == {("unpaid", what) for what in ("none", "partial", "reorged")}

@@ -1,4 +1,4 @@
-"""What the checkout page and its status say in each state of an invoice, without a browser."""
+"""The checkout page and its status in each state of an invoice, without a browser."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAYABLE = {"unpaid", "partial", "reorged"}
 
 @pytest.mark.parametrize("name", STATES)
 class TestEachState:
-    def test_is_told_in_words(self, client: FlaskClient, stage: Stage, name: str) -> None:
+    def test_text_describes_the_state(self, client: FlaskClient, stage: Stage, name: str) -> None:
         facts, code, state, title, text = STATES[name]
         stage.set(now=START, **facts)
         answer = client.get(PAGE)
@@ -37,7 +37,7 @@ class TestEachState:
         assert "Local test chain" in answer.text
         assert CONTRACT in answer.text
 
-    def test_asks_for_money_only_while_it_can_be_paid(
+    def test_money_is_requested_only_while_payment_is_possible(
         self, client: FlaskClient, stage: Stage, name: str
     ) -> None:
         stage.set(now=START, **STATES[name][0])
@@ -47,7 +47,7 @@ class TestEachState:
         if name not in PAYABLE and not name.startswith(("paid", "over", "processing")):
             assert DEPOSIT not in answer.text
 
-    def test_is_the_same_in_the_status_record(
+    def test_status_record_has_the_same_state(
         self, client: FlaskClient, stage: Stage, name: str
     ) -> None:
         facts, code, state, *_ = STATES[name]
@@ -71,9 +71,7 @@ class TestEachState:
             "deadline": int(min(view.expires_at, view.session_expires_at).timestamp() * 1000),
         }
 
-    def test_carries_the_security_headers(
-        self, client: FlaskClient, stage: Stage, name: str
-    ) -> None:
+    def test_security_headers_are_sent(self, client: FlaskClient, stage: Stage, name: str) -> None:
         stage.set(now=START, **STATES[name][0])
         for path in (PAGE, STATUS):
             answer = client.get(path)
@@ -82,9 +80,7 @@ class TestEachState:
 
 
 class TestRevision:
-    def test_differs_exactly_when_the_sheet_differs(
-        self, client: FlaskClient, stage: Stage
-    ) -> None:
+    def test_differs_exactly_if_the_sheet_differs(self, client: FlaskClient, stage: Stage) -> None:
         sheets: dict[str, str] = {}
         for facts, *_ in STATES.values():
             stage.set(now=START, **facts)
@@ -93,7 +89,7 @@ class TestRevision:
             assert sheets.setdefault(revision, sheet) == sheet
         assert len(set(sheets.values())) == len(sheets) > 12
 
-    def test_stays_while_only_time_passes(self, client: FlaskClient, stage: Stage) -> None:
+    def test_stays_the_same_if_only_time_passes(self, client: FlaskClient, stage: Stage) -> None:
         before = client.get(STATUS).get_json()
         stage.ahead = timedelta(minutes=1)
         after = client.get(STATUS).get_json()

@@ -1,4 +1,4 @@
-"""The pages that are clients of the API, without a browser: headers, modules, and switches."""
+"""The pages that are clients of the API, without a browser: headers, modules, and options."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STYLE_SHEETS_ICON_AND_SCRIPT = 5
 
 @dataclass
 class Seat:
-    """A service of which the pages ask nothing yet."""
+    """A service that receives no requests from the pages."""
 
     database: Database
     settings: Settings
@@ -49,7 +49,7 @@ def client() -> FlaskClient:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_client_has_the_headers_of_the_checkout_page(client: FlaskClient, name: str) -> None:
+def test_client_has_the_headers_of_the_checkout_page(client: FlaskClient, name: str) -> None:
     answer = client.get(f"/{name}")
     assert answer.status_code == 200
     assert answer.mimetype == "text/html"
@@ -60,7 +60,7 @@ def test_a_client_has_the_headers_of_the_checkout_page(client: FlaskClient, name
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_on_the_page_is_inline(client: FlaskClient, name: str) -> None:
+def test_page_has_no_inline_scripts_or_styles(client: FlaskClient, name: str) -> None:
     page = client.get(f"/{name}").text
     assert re.findall(r"<style|\sstyle=|\son[a-z]+=|javascript:", page) == []
     scripts = re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL)
@@ -68,7 +68,7 @@ def test_nothing_on_the_page_is_inline(client: FlaskClient, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_all_that_it_names_exists(client: FlaskClient, name: str) -> None:
+def test_referenced_files_exist(client: FlaskClient, name: str) -> None:
     page = client.get(f"/{name}").text
     links = re.findall(r'(?:src|href)="(/[^"]+)"', page)
     static = [link for link in links if link.startswith("/static/")]
@@ -80,7 +80,7 @@ def test_all_that_it_names_exists(client: FlaskClient, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_a_module_imports_its_own_and_common_ones_and_is_asked_for_again(
+def test_module_imports_only_its_own_and_shared_modules_with_revalidation(
     client: FlaskClient, name: str
 ) -> None:
     directory = name.partition("/")[0]
@@ -97,7 +97,7 @@ def test_a_module_imports_its_own_and_common_ones_and_is_asked_for_again(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_module_has_a_user(name: str) -> None:
+def test_every_module_is_imported(name: str) -> None:
     used = {
         _imported_by(module.partition("/")[0], other)
         for module in clients.modules_of(name)
@@ -107,13 +107,13 @@ def test_every_module_has_a_user(name: str) -> None:
 
 
 def _imported_by(directory: str, other: str) -> str:
-    """The path below static/ of a module that one in `directory` imports as `other`."""
+    """Return the path below static/ of a module that is imported in `directory` as `other`."""
     return f"{directory}/{other[2:]}" if other.startswith("./") else other.removeprefix("../")
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_no_module_keeps_anything_or_makes_markup(name: str) -> None:
-    """But for drafts, which the session storage of a tab has until their author signs out."""
+def test_modules_store_nothing_and_create_no_markup(name: str) -> None:
+    """Except drafts, which are in the session storage of a tab until their author signs out."""
     assert set(re.findall(REMEMBERS, MODULES[name])) == KEEPERS.get(name, set())
     assert re.findall(MARKUP, MODULES[name]) == []
 
@@ -123,9 +123,7 @@ def test_no_module_keeps_anything_or_makes_markup(name: str) -> None:
     [("/chat", chat, "chat_page"), ("/dashboard", payment, "dashboard_page")],
     ids=NAMES,
 )
-def test_an_operator_can_switch_it_off(
-    tmp_path: Path, address: str, pages: Any, switch: str
-) -> None:
+def test_operator_can_disable_a_page(tmp_path: Path, address: str, pages: Any, switch: str) -> None:
     database = Database(f"sqlite:///{tmp_path}/any.db")
     seat = Seat(database, Settings(data_dir=tmp_path), Clock())
     off = replace(seat, settings=replace(seat.settings, **{switch: False}))
@@ -138,6 +136,6 @@ def test_an_operator_can_switch_it_off(
     database.dispose()
 
 
-def test_the_sign_in_of_the_reference_leads_to_chat(client: FlaskClient) -> None:
+def test_sign_in_of_the_reference_links_to_chat(client: FlaskClient) -> None:
     answer = client.get("/login/")
     assert (answer.status_code, answer.headers["Location"]) == (302, "/chat")

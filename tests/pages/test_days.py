@@ -1,4 +1,4 @@
-"""Some tasks of a merchant and a shopper with the keyboard alone; scripts/daily-pages does all."""
+"""Some tasks of a merchant and a shopper with the keyboard alone. scripts/daily-pages does all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_merchant_works_by_keyboard(browser: Browser, tmp_path: Path) -> None:
     day = days.live_as_merchant(browser, tmp_path, by_keyboard=True, tasks=tasks)
     assert len(day.done) == len(tasks)
     assert day.console == []
-    assert day.expected > 0, "it hears what the browser says of a wrong key"
+    assert day.expected > 0, "the failed request with the wrong key must be recorded"
     assert len(days.MERCHANT) >= 10
 
 

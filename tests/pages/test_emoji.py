@@ -1,4 +1,4 @@
-"""The names of all emoji, as clients fetch them."""
+"""The names of all emoji, as clients load them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from models.chat.rendering.emoji import DATA_PATH, EMOJI
 from pages import emoji
 from tests.support.service_pages import build_pages
 
-SERVICE: Any = None  # the names come from a table alone
+SERVICE: Any = None  # the names depend only on a table
 INSTALL = partial(emoji.install_for, service=SERVICE)
 
 
-def test_every_emoji_is_there_under_its_code() -> None:
+def test_every_emoji_is_listed_with_its_code() -> None:
     answer = build_pages(documents={}, own=[INSTALL]).test_client().get(DATA_PATH)
     assert answer.status_code == 200
     assert answer.mimetype == "application/json"
@@ -25,6 +25,6 @@ def test_every_emoji_is_there_under_its_code() -> None:
     assert names["1f44d"][:2] == ["+1", "thumbs_up"]
 
 
-def test_an_older_table_is_gone() -> None:
+def test_older_table_is_gone() -> None:
     client = build_pages(documents={}, own=[INSTALL]).test_client()
     assert client.get("/static/emoji-000000000000.json").status_code == 404

@@ -1,4 +1,4 @@
-"""Downloads of archives: who gets them, whole and in parts."""
+"""Downloads of archives: permissions, and complete and partial downloads."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def get(client: FlaskClient, path: str, host: str = "acme.example", **more: Any)
     return client.get(path, base_url=f"http://{host}", **{"buffered": True, **more})
 
 
-def test_a_link_gives_the_archive(client: FlaskClient) -> None:
+def test_link_returns_the_archive(client: FlaskClient) -> None:
     answer = get(client, "/exports/7/good")
     assert (answer.status_code, answer.data) == (200, BYTES)
     assert answer.headers["Content-Length"] == str(len(BYTES))
@@ -67,7 +67,7 @@ def test_a_link_gives_the_archive(client: FlaskClient) -> None:
     assert answer.headers["Accept-Ranges"] == "bytes"
 
 
-def test_a_link_works_once(client: FlaskClient) -> None:
+def test_link_works_once(client: FlaskClient) -> None:
     asked = client.head("/exports/7/good", base_url="http://acme.example", buffered=True)
     assert (asked.status_code, asked.headers["Content-Length"]) == (200, str(len(BYTES)))
     assert get(client, "/exports/7/good").data == BYTES
@@ -77,7 +77,7 @@ def test_a_link_works_once(client: FlaskClient) -> None:
     assert get(client, "/exports/7/good2").data == BYTES
 
 
-def test_a_broken_download_goes_on_with_a_new_link(client: FlaskClient) -> None:
+def test_interrupted_download_resumes_with_a_new_link(client: FlaskClient) -> None:
     rest = {"Range": "bytes=1000-", "If-Range": f'"{ARCHIVE.sha256}"'}
     answer = get(client, "/exports/7/good", headers=rest)
     assert (answer.status_code, answer.data) == (206, BYTES[1000:])
@@ -88,7 +88,7 @@ def test_a_broken_download_goes_on_with_a_new_link(client: FlaskClient) -> None:
     assert get(client, "/exports/7/good3", headers=beyond).status_code == 416
 
 
-def test_each_download_and_each_refusal_is_told(client: FlaskClient) -> None:
+def test_downloads_and_rejections_are_logged(client: FlaskClient) -> None:
     with capture_logs() as lines:
         get(client, "/exports/7/good")
         get(client, "/exports/7/bad")
@@ -102,26 +102,26 @@ def test_each_download_and_each_refusal_is_told(client: FlaskClient) -> None:
     ]
 
 
-def test_an_administrator_needs_no_link(client: FlaskClient) -> None:
+def test_administrator_needs_no_link(client: FlaskClient) -> None:
     asked = get(client, "/exports/7")
     assert (asked.status_code, asked.text) == (403, exports.NO_LINK)
-    assert "WWW-Authenticate" not in asked.headers, "no browser is asked for a key"
+    assert "WWW-Authenticate" not in asked.headers, "browsers must not prompt for a key"
     assert get(client, "/exports/7", auth=IAGO).data == BYTES
     assert get(client, "/exports/7", auth=("hamlet@acme.example", "key")).status_code == 404
 
 
-def test_nobody_else_gets_it(client: FlaskClient) -> None:
+def test_other_users_are_rejected(client: FlaskClient) -> None:
     assert get(client, "/exports/7/bad").status_code == 404
     assert get(client, "/exports/8/good").status_code == 404
     assert client.get("/exports/7/good", base_url="http://other.example").status_code == 404
 
 
-def test_says_so_when_the_file_is_elsewhere(client: FlaskClient, tmp_path: Path) -> None:
+def test_file_on_another_machine_is_reported(client: FlaskClient, tmp_path: Path) -> None:
     (tmp_path / ARCHIVE.name).unlink()
     assert get(client, "/exports/7/good").status_code == 404
 
 
-def test_slow_downloads_leave_threads_and_places_for_others(client: FlaskClient) -> None:
+def test_slow_downloads_do_not_use_up_threads_and_slots(client: FlaskClient) -> None:
     tokens = iter(f"good{number}" for number in range(100))
 
     def begin(host: str) -> Any:
@@ -136,4 +136,4 @@ def test_slow_downloads_leave_threads_and_places_for_others(client: FlaskClient)
     for answer in slow:
         answer.close()
     with get(client, "/exports/7/good-kept") as answer:
-        assert answer.status_code == 200, "who was sent away has not used their link"
+        assert answer.status_code == 200, "a rejected download must not use up its link"

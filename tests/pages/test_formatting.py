@@ -1,4 +1,4 @@
-"""The dialog of `/chat` that shows what one can write."""
+"""The dialog of `/chat` that shows the message formatting."""
 
 from pathlib import Path
 

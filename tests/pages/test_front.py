@@ -1,4 +1,4 @@
-"""/: the front page names what the server has for people, and /#narrow/... opens in /chat."""
+"""The front page / lists the pages for users, and /#narrow/... opens in /chat."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_icon_has_its_usual_address() -> None:
     answer.close()
 
 
-def test_front_page_names_no_page_that_is_not_served() -> None:
+def test_front_page_omits_pages_that_are_not_served() -> None:
     page = build_pages(documents=DOCUMENTS).test_client().get("/").text
     assert '"/chat"' not in page
     assert "front.js" not in page

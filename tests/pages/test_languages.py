@@ -1,4 +1,4 @@
-"""The checkout page in each language: whose texts they are, and which language a shopper gets."""
+"""The checkout page in each language: origin of its texts, and selection of the language."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tests.pages.states import STATES
 
 OPEN, CLOSE = "⟦", "⟧"
 SPOKEN = ("alt", "aria-label", "data-said", "placeholder")
-"""Attributes that people read or hear. A title is a time in UTC."""
+"""Attributes with text for users. A title is a time in UTC."""
 SCRIPTS = ("checkout.js", "wallet.js")
 NOT_TEXTS = {"use strict", "(pointer: coarse)", "Test Ether"}
-"""Strings of the scripts with a space: the last one is a proper name, which the wallet shows."""
+"""Strings with a space in scripts that are not texts. The last is a proper name in wallets."""
 TRANSACTION = "0x" + "ab" * 32
 TEXTS = checkout.TEXTS.languages
 
@@ -34,21 +34,21 @@ def values_of(text: str) -> set[str | None]:
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_catalogue_has_the_texts_and_values_of_english(language: str) -> None:
+def test_catalog_has_the_texts_and_values_of_english(language: str) -> None:
     english = {key: values_of(text) for key, text in TEXTS[DEFAULT].entries.items()}
     assert {key: values_of(text) for key, text in TEXTS[language].entries.items()} == english
     assert len(english) > 80
     assert all(text.strip() for text in TEXTS[language].entries.values())
 
 
-def test_catalogue_has_a_second_language_that_differs() -> None:
+def test_second_language_of_the_catalog_differs() -> None:
     english, german = TEXTS["en"].entries, TEXTS["de"].entries
     alike = {key for key in english if english[key] == german[key]}
     assert alike == {"page.shop", "page.token"}
 
 
 class Reader(HTMLParser):
-    """Collects what people read, in the order of the page, and what they hear."""
+    """Collects the visible text, in the order of the page, and the text for screen readers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class Reader(HTMLParser):
 
 
 def outside(page: str) -> str:
-    """Return what people read on a page that is not from a marked catalogue."""
+    """Return the texts on a page that do not come from a marked catalog."""
     reader = Reader()
     reader.feed(page)
     depth, found = 0, []
@@ -82,7 +82,7 @@ def mark(texts: Texts) -> Texts:
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_page_has_no_text_outside_the_catalogue(
+def test_page_has_no_text_outside_the_catalog(
     client: FlaskClient, stage: Stage, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(TEXTS, "en", mark(TEXTS["en"]))
@@ -101,7 +101,7 @@ def test_page_has_no_text_outside_the_catalogue(
     assert re.findall(r"[^\W\d]{2,}", re.sub(r"\d\d:\d\d:\d\d UTC", "", rest)) == []
 
 
-def test_error_page_has_no_text_outside_the_catalogue(
+def test_error_page_has_no_text_outside_the_catalog(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for texts in (TEXTS, MESSAGES.languages):
@@ -170,9 +170,7 @@ class TestChoice:
 FITS = "return document.documentElement.scrollWidth <= innerWidth"
 
 
-def test_each_state_is_in_german_and_fits_a_phone(
-    browser: Browser, stage: Stage, address: str
-) -> None:
+def test_each_state_fits_a_phone_in_german(browser: Browser, stage: Stage, address: str) -> None:
     browser.show(width=390, dark=False)
     german = {text for key, text in TEXTS["de"].entries.items() if key.endswith(".title")}
     starts = {text.partition("{")[0] for text in german}
@@ -186,7 +184,9 @@ def test_each_state_is_in_german_and_fits_a_phone(
     assert [line for line in browser.console() if "410 (GONE)" not in line] == []
 
 
-def test_amounts_and_times_are_those_of_intl(browser: Browser, stage: Stage, address: str) -> None:
+def test_amounts_and_times_match_those_of_intl(
+    browser: Browser, stage: Stage, address: str
+) -> None:
     atoms = 1_234_567_890_123
     stage.set(amount=atoms, amount_remaining=atoms)
     for language in TEXTS:

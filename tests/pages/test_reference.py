@@ -28,7 +28,7 @@ def client() -> FlaskClient:
 
 
 class TestReference:
-    def test_the_list_names_each_service_and_its_document(self, client: FlaskClient) -> None:
+    def test_list_names_each_service_and_its_document(self, client: FlaskClient) -> None:
         page = client.get("/docs").text
         for link in (
             "/docs/payment",
@@ -41,7 +41,7 @@ class TestReference:
             assert f'href="{link}"' in page
 
     @pytest.mark.parametrize(("name", "base"), [("payment", "/v1"), ("chat", "/api/v1")])
-    def test_a_page_loads_the_services_own_document(
+    def test_page_loads_the_document_of_its_service(
         self, client: FlaskClient, name: str, base: str
     ) -> None:
         answer = client.get(f"/docs/{name}")
@@ -51,9 +51,9 @@ class TestReference:
         assert "unsafe" not in policy
         assert "http" not in policy
 
-    def test_page_describes_the_document_and_is_light(self, client: FlaskClient) -> None:
+    def test_page_describes_the_document_and_is_small(self, client: FlaskClient) -> None:
         answer = client.get("/docs/chat", headers={"Accept-Encoding": "gzip"})
-        assert len(answer.data) < 20_000, "what a phone loads first"
+        assert len(answer.data) < 20_000, "size of the first load on a phone"
         page = gzip.decompress(answer.data).decode()
         document = specs.load("chat")
         assert '<h2 id="authentication">Authentication</h2>' in page
@@ -98,14 +98,14 @@ class TestReference:
         assert len({name for _, _, name in listed}) == len(methods) + 1
 
     @pytest.mark.parametrize("path", ["/docs/other", "/docs/", "/docs/payment/x", "/nothing"])
-    def test_another_name_is_a_404_page(self, client: FlaskClient, path: str) -> None:
+    def test_unknown_name_gives_a_404_page(self, client: FlaskClient, path: str) -> None:
         answer = client.get(path)
         assert answer.status_code == 404
         assert "<h1>Page not found</h1>" in answer.text
 
 
 class TestStaticFiles:
-    def test_all_that_pages_name_exist_and_may_be_kept(self, client: FlaskClient) -> None:
+    def test_referenced_files_exist_and_can_be_cached(self, client: FlaskClient) -> None:
         page = client.get("/docs/payment").text
         links = re.findall(r'(?:src|href)="(/static/[^"]+)"', page)
         assert len(links) == 5
@@ -137,12 +137,12 @@ class TestStaticFiles:
         for answer in (plain, refused):
             answer.close()
 
-    def test_another_version_is_not_kept(self, client: FlaskClient) -> None:
+    def test_other_version_is_not_cached(self, client: FlaskClient) -> None:
         answer = client.get("/static/pages.css?v=0")
         assert answer.headers["Cache-Control"] == "no-cache"
         assert client.get("/static/pages.css").headers["Cache-Control"] == "no-cache"
 
-    def test_scripts_and_styles_have_their_types(self, client: FlaskClient) -> None:
+    def test_scripts_and_styles_have_their_media_types(self, client: FlaskClient) -> None:
         types = {
             name: client.get(f"/static/{name}").mimetype
             for name in ("checkout.js", "pages.css", "icon.svg")
@@ -154,12 +154,12 @@ class TestStaticFiles:
         }
 
     @pytest.mark.parametrize("path", ["../app.py", "..%2fapp.py", "%2e%2e/app.py", "/etc/passwd"])
-    def test_nothing_else_is_reached(self, client: FlaskClient, path: str) -> None:
+    def test_other_files_are_not_served(self, client: FlaskClient, path: str) -> None:
         assert client.get(f"/static/{path}").status_code in (404, 308)
 
 
 class TestRedirects:
-    """They lead to paths, not to the host that a client sends."""
+    """Redirects go to paths, not to the host that a client sends."""
 
     EVIL = "evil.example"
 
@@ -174,7 +174,7 @@ class TestRedirects:
         install = partial(chat.install_for, service=service)
         return build_pages(documents={"chat": "/api/v1/openapi"}, own=[install]).test_client()
 
-    def test_no_redirect_names_a_host(self, every_page: FlaskClient) -> None:
+    def test_redirects_name_no_host(self, every_page: FlaskClient) -> None:
         seen = 0
         fixed = {
             rule.rule.partition("<")[0] for rule in every_page.application.url_map.iter_rules()
@@ -191,7 +191,7 @@ class TestRedirects:
                     assert self.EVIL not in f"{answer.headers}{answer.text}", target
         assert seen > 10
 
-    def test_doubled_slashes_are_one(self, client: FlaskClient) -> None:
+    def test_doubled_slashes_are_merged(self, client: FlaskClient) -> None:
         answer = client.get("/static//x?v=1", headers={"Host": self.EVIL})
         assert (answer.status_code, answer.headers["Location"]) == (308, "/static/x?v=1")
 
@@ -200,8 +200,8 @@ ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"\]\((/[^){}]*)\)")
 
 
-def test_links_in_texts_of_the_chat_lead_to_what_they_name() -> None:
-    """Of all texts with a fixed address, such as notices: the page exists, and the place in it."""
+def test_links_in_texts_of_the_chat_have_a_target() -> None:
+    """For all texts with a fixed address, such as notices, the page and the anchor exist."""
     content = specs.load("chat")
     documents = {"chat": "/api/v1/openapi"}
     app = build_pages(documents=documents, contents={"chat": content}, own=[chat.add_chat])

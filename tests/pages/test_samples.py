@@ -1,4 +1,4 @@
-"""Examples of requests on reference pages: complete in their language, and true."""
+"""Examples of requests on reference pages are complete and work."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ console.log(JSON.stringify(made));
 
 
 def generate(asked: list[tuple[Any, str, str]], origin: str) -> list[list[str]]:
-    """Return the examples (curl, Python, JavaScript) of operations: document, path, method."""
+    """Return the examples (curl, Python, JavaScript) of operations (document, path, method)."""
     if shutil.which("node") is None:
         pytest.skip("Node.js is not installed")
     samples = json.dumps((STATIC / "reference" / "samples.js").as_uri())
@@ -73,7 +73,7 @@ def generate(asked: list[tuple[Any, str, str]], origin: str) -> list[list[str]]:
 
 
 def operations() -> list[tuple[Any, str, str]]:
-    """Every operation of every document: document, path, method."""
+    """Return every operation of every document as (document, path, method)."""
     return [
         (content, path, method)
         for content in map(specs.load, project.documents)
@@ -83,8 +83,8 @@ def operations() -> list[tuple[Any, str, str]]:
     ]
 
 
-def test_every_operation_has_examples_that_their_languages_accept() -> None:
-    made = generate(operations(), "https://api.example")  # which compiles those in JavaScript
+def test_every_operation_has_valid_examples_in_each_language() -> None:
+    made = generate(operations(), "https://api.example")  # this compiles the examples in JavaScript
     assert len(made) > 200
     for _, python, _ in made:
         compile(python, "example", "exec")
@@ -109,7 +109,7 @@ def base(service: Service, sqlite_url: str) -> Iterator[str]:
 
 
 def with_body(name: str, path: str, media_type: str, **body: object) -> tuple[Any, str, str]:
-    """Return a POST whose document has this example of its body."""
+    """Return a POST operation whose document has this example of its body."""
     content = specs.load(name)
     operation = copy.deepcopy(content["paths"][path]["post"])
     media = operation["requestBody"]["content"][media_type]
@@ -118,16 +118,16 @@ def with_body(name: str, path: str, media_type: str, **body: object) -> tuple[An
     return {**content, "paths": {path: {"post": operation}}}, path, "post"
 
 
-def test_examples_in_each_language_do_what_they_say(
+def test_examples_in_each_language_have_the_described_effect(
     base: str, key: str, merchant: Merchant, tmp_path: Path
 ) -> None:
     """JSON with a bearer key and an idempotency key, a form with Basic credentials, a query, and a
-    file, whose texts are hostile to quoting.
+    file. Their texts need careful quoting.
     """
     (tmp_path / "FILE").write_text("Words, words, words.")
     form = "application/x-www-form-urlencoded"
     client = httpx.Client(base_url=f"{base}/api/v1", auth=(EMAIL, key))
-    channel = json.dumps([{"name": "Elsinore"}])  # which the example of the query names
+    channel = json.dumps([{"name": "Elsinore"}])  # named by the example of the query
     client.post("/users/me/subscriptions", data={"subscriptions": channel}).raise_for_status()
     user_id = client.get("/users/me").json()["user_id"]
     asked = []
@@ -144,7 +144,7 @@ def test_examples_in_each_language_do_what_they_say(
     made = generate(asked, base)
     for payment in made[::4]:
         payment[:] = [text.replace("API_KEY", "MERCHANT_KEY") for text in payment]
-    *blocks, upload = (each[2] for each in made[8:])  # only the last has an import
+    *blocks, upload = (each[2] for each in made[8:])  # only the last example has an import
     programs = {
         "all.sh": "\n".join(each[0] for each in made[:4]),
         "all.py": "\n".join(each[1] for each in made[4:8]),

@@ -1,4 +1,4 @@
-"""Somebody at a browser of their own, on a page that is a client of the API."""
+"""A user with a separate browser, on a page that is a client of the API."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KEPT = "return [localStorage.length, sessionStorage.length, document.cookie]"
 
 
 class Visitor:
-    """Looks at a page and waits for what is to be seen there."""
+    """Looks at a page and waits for its content."""
 
     def __init__(self, browser: Browser, base: str) -> None:
         self.browser, self.base = browser, base
@@ -33,8 +33,10 @@ class Visitor:
         self.browser.wait(lambda: not self.browser.run(seen, selector), f"no {selector}")
 
     def leaves_no_trace(self, *, page: str, operations: Iterable[str], secret: str) -> None:
-        """Nothing went wrong, came from elsewhere or was kept. `page` is the path of the page,
-        `operations` are the paths of those that it may ask for, as templates.
+        """Check that there were no errors, requests to other hosts or stored data.
+
+        `page` is the path of the page, and `operations` are templates of the paths that it may
+        request.
         """
         patterns = [re.sub(r"\{[^}]+\}", "[^/]+", path) for path in operations]
         assert self.browser.console() == []

@@ -1,7 +1,8 @@
-"""A wallet of a shopper: a provider of EIP-1193 in the page, whose questions the test answers.
+"""A simulated wallet of a shopper: a provider of EIP-1193 in the page, whose requests the test
+answers.
 
-An extension talks to its node outside the page, where the page's policy does not hold. Here the
-test is that outside: it takes each question out of the page, and puts the answer back.
+An extension connects to its node outside the page, where the policy of the page does not apply.
+Here the test does this: it reads each request from the page and writes back the answer.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ INJECTED = """
 
 
 class Refused(Exception):
-    """What a wallet answers instead of a result."""
+    """An error that a wallet returns instead of a result."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -53,7 +54,7 @@ Answer = Callable[[str, list[Any]], object]
 
 
 class Wallet:
-    """The wallets of a browser; `calls` are the methods that were called, in order."""
+    """The wallets of a browser. `calls` are the called methods, in order."""
 
     def __init__(self, browser: Browser, answer: Answer) -> None:
         self._browser = browser
@@ -61,7 +62,7 @@ class Wallet:
         self.calls: list[tuple[str, list[Any]]] = []
 
     def serve(self) -> None:
-        """Answer what was asked since the last time."""
+        """Answer the requests since the last call."""
         for question in self._browser.run("return window.asked ? window.asked.splice(0) : []"):
             self.calls.append((question["method"], question["params"]))
             result, error = None, None
@@ -72,7 +73,7 @@ class Wallet:
             self._browser.run("window.answer(...arguments)", question["id"], result, error)
 
     def serve_until(self, condition: Callable[[], object], what: str) -> None:
-        """Answer until the condition holds."""
+        """Answer requests until the condition is true."""
 
         def is_so() -> object:
             self.serve()
@@ -82,12 +83,14 @@ class Wallet:
 
     @property
     def sent(self) -> list[dict[str, Any]]:
-        """The transactions that were asked for."""
+        """Return the requested transactions."""
         return [params[0] for method, params in self.calls if method == "eth_sendTransaction"]
 
 
 def by_method(answers: Mapping[str, object]) -> Answer:
-    """Return answers by method: values, exceptions to raise, or functions of the parameters."""
+    """Return a function that answers by method, with values, exceptions to raise, or functions of
+    the parameters.
+    """
 
     def answer(method: str, params: list[Any]) -> object:
         its = answers[method]
