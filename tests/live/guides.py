@@ -17,7 +17,7 @@ ELSEWHERE = {
     "docs/from-connexion.md": "tests/specd/test_readme.py",
     "docs/reference.md": "tests/specd/test_reference.py",
     "docs/backup.md": "tests/live/test_backup.py",
-    "docs/fuzzing.md": "tests/contract/fuzz/test_anybody.py",
+    "docs/fuzzing.md": "tests/contract/fuzz/test_documents.py",
     "docs/moving.md": "tests/live/test_import.py",
     "docs/test-your-shop.md": "tests/live/test_scenarios.py",
     "docs/sdks.md": "tests/contract/sdk/test_page.py",

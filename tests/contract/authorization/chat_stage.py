@@ -1,8 +1,8 @@
-"""The chat half of the authorization test: an organization with something of everybody's in it.
+"""The chat half of the authorization tests: an organization with objects of every actor.
 
-Prepared once on SQLite, because who may do what does not depend on the database; each cell of the
-policy works on a copy of the file. A copy takes the place of the last one of its name, so that the
-statements compiled for it are used again.
+It is prepared once on SQLite, because permissions do not depend on the database. Each case of the
+policy works on a copy of the file. A copy replaces the previous one of its name, so that its
+compiled statements are reused.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ CLEAN = "clean"
 
 @dataclass(frozen=True)
 class ChatStage:
-    """`things`: what requests name. `own`: actor -> their own things. `directory` is for copies."""
+    """The prepared organization. `things` are objects named in requests. `own` maps an actor to
+    their objects. Copies are in `directory`.
+    """
 
     file: Path
     cast: Cast
@@ -49,7 +51,7 @@ class ChatStage:
     directory: Path
     _databases: dict[str, Database] = field(default_factory=dict)
     _clean: set[str] = field(default_factory=set)
-    """The copy that `try_out` works on, until it is to be replaced."""
+    """The copies on which `try_out` can work without replacing them."""
 
     def things_of(self, actor: str) -> dict[str, Any]:
         return {**self.things, **self.own["owner"], **self.own.get(actor, {})}
@@ -62,8 +64,8 @@ class ChatStage:
         headers: Mapping[str, str] | None = None,
         keep: bool = False,
     ) -> httpx.Response:
-        """What the actor is answered. What a request has changed is not there for the next one,
-        unless the caller wants to `keep` it until they `forget`.
+        """Return the response to the actor. The changes of a request are undone before the next
+        one, unless `keep` is set, and then until `forget`.
         """
         if not self._clean:
             self.copy(CLEAN)
@@ -82,7 +84,7 @@ class ChatStage:
             database.dispose()
 
     def forget(self) -> None:
-        """The next `try_out` begins with a fresh copy."""
+        """Start the next `try_out` with a new copy."""
         for name in self._clean:
             self._databases[name].dispose()
         self._clean.clear()
@@ -92,7 +94,7 @@ class ChatStage:
         return self.directory / f"{self.file.stem}-{name}.db"
 
     def copy(self, name: str) -> Database:
-        """Return a new copy of the prepared database, in place of the last one of that name."""
+        """Return a new copy of the prepared database. It replaces the previous one of that name."""
         file = self.place(name)
         if name not in self._databases:
             self._databases[name] = Database(f"sqlite:///{file}")
@@ -130,7 +132,7 @@ class ChatStage:
 
 
 def call_of(app: ChatApp, case: Case, things: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
-    """Method, path and parameters of a case's request."""
+    """Return method, path and parameters of a case's request."""
     method, path = app.operations[case.operation]
     parameters = dict(filled(case.request, things))
     for name in list(parameters):
@@ -140,7 +142,7 @@ def call_of(app: ChatApp, case: Case, things: Mapping[str, Any]) -> tuple[str, s
 
 
 def members(cast: Cast) -> dict[str, Member]:
-    """The actors who are people or bots of the organization."""
+    """Return the actors that are users or bots of the organization."""
     return {
         "deactivated": cast.ophelia,
         "guest": cast.polonius,
@@ -153,7 +155,9 @@ def members(cast: Cast) -> dict[str, Member]:
 
 
 def empower(session: Session, cast: Cast, clock: FrozenClock) -> None:
-    """What only the operator gives: an owner's two rights, and signing in with tokens."""
+    """Grant the permissions that only the operator can grant: two of an owner, and sign-in with
+    tokens.
+    """
     owner = session.get_one(User, cast.cordelia.id)
     owner.can_create_users = owner.can_change_user_emails = True
     tokens = {"jwt_key": JWT_KEY, "jwt_algorithms": ["HS256"], "jwt_audience": ""}
@@ -161,7 +165,7 @@ def empower(session: Session, cast: Cast, clock: FrozenClock) -> None:
 
 
 def keep_export(session: Session, cast: Cast, clock: FrozenClock) -> int:
-    """A finished export of the organization's data; its id."""
+    """Add a finished export of the organization's data. Return its id."""
     made = DataExport(
         realm_id=cast.realm_id, acting_user_id=cast.cordelia.id, export_type="public",
         state="succeeded", requested_at=clock.now(), ended_at=clock.now(),
@@ -179,7 +183,7 @@ def prepare(
     clock: FrozenClock,
     app_over: Callable[[Database], ChatApp],
 ) -> ChatStage:
-    """A stage on a copy of the template, furnished. `memory` is a directory for its copies."""
+    """Return a furnished stage on a copy of the template. Its copies are in `memory`."""
     source, cast = template
     file = Path(shutil.copy(source, directory / "stage.db"))
     database = Database(f"sqlite:///{file}")
@@ -190,7 +194,7 @@ def prepare(
 
 
 def _upload(ask: Callable[..., dict[str, Any]], who: Member, name: str) -> dict[str, Any]:
-    """A new file of somebody's: its id, the last part of its address, and a link to it."""
+    """Upload a file of a user. Return its id, the last part of its URL, and a link to it."""
     url: str = ask(who, "POST", "/user_uploads", file=SentFile(name))["url"]
     newest = ask(who, "GET", "/attachments")["attachments"][-1]
     filename = url.rpartition("/")[2]
@@ -200,15 +204,17 @@ def _upload(ask: Callable[..., dict[str, Any]], who: Member, name: str) -> dict[
 def furnish(
     database: Database, app: ChatApp, cast: Cast, clock: FrozenClock
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Things, and each actor's own. The square is public, the cellar private and Hamlet's alone;
-    Hamlet has a thing of each kind, and so has every actor.
+    """Create objects for requests, and each actor's own.
+
+    The square is public, and the cellar is private with Hamlet as its only subscriber. Hamlet and
+    every actor have an object of each kind.
     """
     actors = {name: m for name, m in members(cast).items() if name != "deactivated"}
-    everybody = [cast.hamlet, *actors.values()]
+    users = [cast.hamlet, *actors.values()]
     database.run(lambda s: empower(s, cast, clock))
     square, cellar = database.run(
         lambda s: (
-            make_channel(s, cast, "square", subscribers=everybody),
+            make_channel(s, cast, "square", subscribers=users),
             make_channel(s, cast, "cellar", subscribers=[cast.hamlet], invite_only=True,
                          history_public_to_subscribers=False),
         )
@@ -300,7 +306,7 @@ def furnish(
     def queue_of(who: Member) -> str:
         return database.run(lambda s: open_queue_of(s, who, clock.now(), idle_timeout_s=WEEK_S))
 
-    # All queues are opened before the same message, so that all hold the same events.
+    # All queues are created before the same message, so that they contain the same events.
     hamlets_queue = queue_of(cast.hamlet)
     for actor, who in actors.items():
         own[actor]["own_queue"] = queue_of(who)

@@ -1,4 +1,4 @@
-"""The chat stage, prepared once for every test of who may do what."""
+"""The chat stage, prepared once for all tests of permissions."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -49,7 +49,7 @@ def shop(
     payment_apps: list[PaymentApp],
     stage_clock: FrozenClock,
 ) -> Iterator[PaymentStage]:
-    """The payment stage, on a database of the test's own."""
+    """The payment stage, on a separate database."""
     with lent.one(sqlite_url, patience_s) as database:
         chain = FakeGateway()
         if not payment_apps:
@@ -63,9 +63,7 @@ def shop(
 def hidden_stage(
     chat_stage: ChatStage, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[HiddenStage]:
-    """The chat stage with things that some may not know. Whoever plays on it first forgets what
-    was played before.
-    """
+    """The chat stage with objects hidden from some actors. Its first use resets earlier changes."""
     stage = hiding.prepare(chat_stage, tmp_path_factory.mktemp("hidden"))
     yield stage
     stage.forget()

@@ -1,4 +1,4 @@
-"""What an SQLite file holds, and the statements that are sent meanwhile."""
+"""The contents of an SQLite file, and the statements sent during a block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlalchemy.engine import Engine
 
 
 def without_made_up(value: Any) -> Any:
-    """A value with one word in place of each id, handle and key that is made at random."""
+    """Return a value in which random ids, handles and keys are replaced by a fixed word."""
     return MADE_UP.sub("made up", value) if isinstance(value, str) else value
 
 
@@ -25,7 +25,7 @@ def _is_steady(column: str) -> bool:
 
 
 def rows(file: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Everything in an SQLite file, but what is random by nature."""
+    """Return all contents of an SQLite file, except random values."""
     connection = sqlite3.connect(file)
     names = [
         name
@@ -58,7 +58,7 @@ RANDOM = ("nonce", "sha256", "color", "password_hash", "token", "segid", "block"
 
 @contextmanager
 def counting() -> Iterator[list[str]]:
-    """Yield the statements sent until the end, as they come."""
+    """Yield a list to which each statement is added until the end of the block."""
     seen: list[str] = []
 
     def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:

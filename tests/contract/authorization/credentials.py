@@ -1,7 +1,7 @@
-"""Every kind of credential: how somebody comes by one, and what using it answers.
+"""Every kind of credential: creation, and the result of its use.
 
-A maker gives the use of a new credential: a function that uses it and tells `GOOD`, or how it was
-refused. `tests/contract/authorization/test_credentials_end.py` lets things happen in between.
+A maker creates a credential and returns a function that uses it and returns `GOOD` or the error.
+`tests/contract/authorization/test_credentials_end.py` makes changes in between.
 """
 
 from collections.abc import Callable, Iterator
@@ -53,14 +53,14 @@ Use = Callable[[], str]
 
 
 def told(response: httpx.Response) -> str:
-    """`GOOD`, or status and sentence of a refusal."""
+    """Return `GOOD`, or the status and sentence of an error."""
     body = response.json()
     return GOOD if response.status_code < 400 else f"{response.status_code} {body['msg']}"
 
 
 @dataclass
 class Scene:
-    """Acme, a vendor of video calls, and the pages."""
+    """The organization Acme, a vendor of video calls, and the pages."""
 
     app: ChatApp
     database: Database
@@ -70,16 +70,16 @@ class Scene:
     folder: Path
 
     def by(self, name: str) -> ChatClient:
-        """Calls as one of the cast."""
+        """Return a client of a user of the cast."""
         member: Member = getattr(self.cast, name)
         return ChatClient(self.app, member.host, member)
 
     @property
-    def nobody(self) -> ChatClient:
+    def anonymous(self) -> ChatClient:
         return ChatClient(self.app, "acme.example")
 
     def pages(self) -> Flask:
-        """The pages over this scene's database, as wsgi.py puts them together."""
+        """Return the pages on this scene's database, composed as in wsgi.py."""
 
         service = SimpleNamespace(
             database=self.database, clock=self.clock,
@@ -89,7 +89,7 @@ class Scene:
         return build_pages(documents={}, own=[partial(chat_pages.install_for, service=service)])
 
     def give_password(self, name: str) -> None:
-        """Only Hamlet has one in the cast."""
+        """Set a password. Only Hamlet has one in the cast."""
         hamlets = user_row(self.database, self.cast.hamlet.id).password_hash
         change_user(self.database, getattr(self.cast, name).id, password_hash=hamlets)
 
@@ -108,7 +108,7 @@ def api_key(scene: Scene, holder: str) -> Use:
 
 def password(scene: Scene, holder: str) -> Use:
     form = {"username": getattr(scene.cast, holder).email, "password": PASSWORD}
-    return lambda: told(scene.nobody.request("POST", "/fetch_api_key", form))
+    return lambda: told(scene.anonymous.request("POST", "/fetch_api_key", form))
 
 
 def signed_token(scene: Scene, holder: str) -> Use:
@@ -116,7 +116,7 @@ def signed_token(scene: Scene, holder: str) -> Use:
     email, issued = getattr(scene.cast, holder).email, int(scene.clock.now().timestamp())
     claims = {"email": email, "iat": issued, "aud": "chat"}
     form = {"token": jwt.encode(claims, JWT_SECRET, algorithm="HS256")}
-    return lambda: told(scene.nobody.request("POST", "/jwt/fetch_api_key", form))
+    return lambda: told(scene.anonymous.request("POST", "/jwt/fetch_api_key", form))
 
 
 def session_cookie(scene: Scene, holder: str) -> Use:
@@ -124,7 +124,7 @@ def session_cookie(scene: Scene, holder: str) -> Use:
     cookie = {"Cookie": begun.headers["Set-Cookie"].partition(";")[0]}
 
     def use() -> str:
-        response = scene.nobody.request("POST", "/session/fetch_api_key", headers=cookie)
+        response = scene.anonymous.request("POST", "/session/fetch_api_key", headers=cookie)
         return (
             told(response)
             if response.status_code >= 400 or "api_key" in response.json()
@@ -137,7 +137,7 @@ def session_cookie(scene: Scene, holder: str) -> Use:
 def email_link(scene: Scene, holder: str) -> Use:
     assert scene.by(holder).patch("/settings", email="new@acme.example")["result"] == "success"
     path = f"/accounts/confirm_new_email/{token_of(scene.database)}"
-    return lambda: told(scene.nobody.request("POST", path))
+    return lambda: told(scene.anonymous.request("POST", path))
 
 
 def invitation(scene: Scene, holder: str) -> Use:
@@ -145,14 +145,14 @@ def invitation(scene: Scene, holder: str) -> Use:
     assert scene.by(holder).post("/invites", **form)["result"] == "success"
     path = f"/accounts/join/{token_of(scene.database)}"
     form = {"full_name": "Rosencrantz", "password": NEW_PASSWORD}
-    return lambda: told(scene.nobody.request("POST", path, form))
+    return lambda: told(scene.anonymous.request("POST", path, form))
 
 
 def invitation_link(scene: Scene, holder: str) -> Use:
     link = scene.by(holder).post("/invites/multiuse")["invite_link"]
     path = f"/accounts/join/{link.rpartition('/')[2]}"
     form = {"email": "rosencrantz@acme.example"}
-    return lambda: told(scene.nobody.request("POST", path, form))
+    return lambda: told(scene.anonymous.request("POST", path, form))
 
 
 def export_link(scene: Scene, holder: str) -> Use:
@@ -187,22 +187,22 @@ def upload_link(scene: Scene, holder: str) -> Use:
 
 
 def vendor_link(scene: Scene, holder: str) -> Use:
-    """Used up by an authorization that comes to its end, not by being opened."""
+    """Only a completed authorization uses the link up, not opening it."""
     link = link_of(scene.by(holder))
 
     def use() -> str:
-        opened = open_link(scene.nobody, link)
+        opened = open_link(scene.anonymous, link)
         if opened.status_code >= 400:
             return told(opened)
         cookie = opened.headers["Set-Cookie"].partition(";")[0]
-        return told(complete(scene.nobody, scene.vendor.consent(opened.json()["url"]), cookie))
+        return told(complete(scene.anonymous, scene.vendor.consent(opened.json()["url"]), cookie))
 
     return use
 
 
 def vendor_state(scene: Scene, holder: str) -> Use:
     url, cookie = begin(scene.by(holder))
-    return lambda: told(complete(scene.nobody, scene.vendor.consent(url), cookie))
+    return lambda: told(complete(scene.anonymous, scene.vendor.consent(url), cookie))
 
 
 def vendor_authorization(scene: Scene, holder: str) -> Use:
@@ -212,13 +212,13 @@ def vendor_authorization(scene: Scene, holder: str) -> Use:
 
 
 def device(scene: Scene, holder: str) -> Use:
-    """A device, whose push key opens what is sent to it."""
+    """A device, whose push key decrypts messages to it."""
     scene.by(holder).post("/register_client_device")
     return lambda: _is_there(scene, ClientDevice, holder)
 
 
 def idempotency_key(scene: Scene, holder: str) -> Use:
-    """The answer that a key of a sent message gives again."""
+    """The stored response for the key of a sent message."""
     client, headers = scene.by(holder), {"Idempotency-Key": "7e0c5d1a"}
     form = {"type": "direct", "to": [scene.cast.othello.id], "content": "hello"}
     first = client.request("POST", "/messages", form, headers=headers)
@@ -232,11 +232,11 @@ def idempotency_key(scene: Scene, holder: str) -> Use:
 
 
 def notice_token(scene: Scene, holder: str) -> Use:
-    """What the vendor's notices prove themselves with: a setting, nobody's of the cast."""
+    """The token that authenticates the vendor's notices. It is a setting and belongs to no user."""
     body = b'{"event": "app_deauthorized", "payload": {"user_id": "nobody-here"}}'
     headers = {"Content-Type": "application/json", "Authorization": NOTICE_TOKEN}
     set_notice_token(scene, NOTICE_TOKEN)
-    return lambda: told(scene.nobody.request("POST", NOTICE, content=body, headers=headers))
+    return lambda: told(scene.anonymous.request("POST", NOTICE, content=body, headers=headers))
 
 
 def set_notice_token(scene: Scene, token: str) -> None:
@@ -254,7 +254,7 @@ def _is_there(scene: Scene, table: Any, holder: str) -> str:
 
 
 def renew(scene: Scene, holder: str) -> None:
-    """Another API key: a person's by themselves, a bot's by the operator."""
+    """Replace the API key. Users do it themselves, and the operator does it for bots."""
     member = getattr(scene.cast, holder)
     if user_row(scene.database, member.id).bot_type is None:
         answer = scene.by(holder).post("/users/me/api_key/regenerate")
@@ -267,7 +267,7 @@ def renew(scene: Scene, holder: str) -> None:
 
 
 def revoke_all(scene: Scene, holder: str) -> None:
-    """Other API keys for everybody, as the operator does after a leak."""
+    """Replace the API keys of all users, as the operator does after a leak."""
     realm_id, now = scene.cast.realm_id, scene.clock.now()
     scene.database.run(
         lambda s: revoke_some_keys(
@@ -277,7 +277,7 @@ def revoke_all(scene: Scene, holder: str) -> None:
 
 
 def person_of(holder: str) -> str:
-    """Who a holder is, or whose bot."""
+    """Return the user, or the owner of a bot."""
     return "hamlet" if holder == "reminder" else holder
 
 
@@ -306,7 +306,7 @@ def close(scene: Scene, holder: str) -> None:
 
 
 def stop(scene: Scene, holder: str) -> None:
-    """The organization moves to another installation."""
+    """Move the organization to another installation."""
     realm_id, now = scene.cast.realm_id, scene.clock.now()
     scene.database.run(lambda session: stopping.stop(session, realm_id, now=now))
 
@@ -318,7 +318,7 @@ def demote(scene: Scene, holder: str) -> None:
 
 @contextmanager
 def vendor_of(app: ChatApp, shared: Stage) -> Iterator[Stage]:
-    """The vendor, as the application's for one test."""
+    """Yield the vendor, as the application's vendor for one test."""
     before, app.vendor.target = app.vendor.target, None
     stage = Stage(shared.vendor, shared.server, app)
     stage.connect()

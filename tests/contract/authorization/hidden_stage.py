@@ -1,7 +1,7 @@
-"""The stage of "hidden equals absent": beside everybody's things, things that some may not know.
+"""The stage of "hidden equals absent", with additional objects that some actors must not know.
 
-Hidden things have ids and names that stand nowhere else, so that an answer can be read with the
-absent thing's in their place.
+Hidden objects have ids and names that occur nowhere else, so that they can be replaced in a
+response by those of the absent object.
 """
 
 from __future__ import annotations
@@ -29,25 +29,24 @@ from tests.support.chat.people import KEYS, Cast, Member
 from tests.support.chat.queues import open_queue_of
 
 FIRST, STEP, BEYOND, AFTER = 7_000_000, 10_000, 1_000_000, 9_500_000
-"""Ids of hidden things begin at FIRST, with a STEP between tables; absent ones are BEYOND them;
-what requests make comes AFTER.
-"""
+"""Ids of hidden objects begin at FIRST, with a STEP between tables. Absent ids are at the distance
+BEYOND, and new objects of requests come AFTER."""
 
 INSIDE = ("guest", "restricted guest", "member", "moderator", "administrator", "owner", "bot")
-EVERYBODY = (*INSIDE, "elsewhere", "nobody")
+ALL_ACTORS = (*INSIDE, "elsewhere", "nobody")
 NO_GUESTS = ("guest", "restricted guest", "elsewhere", "nobody")
 OUTSIDERS = (*NO_GUESTS, "member", "moderator", "bot")
-"""Who may not know a private channel; administrators may."""
+"""The actors that must not know a private channel. Administrators may."""
 STRANGERS = ("restricted guest", "elsewhere", "nobody")
-"""Who may not know somebody they share nothing with."""
+"""The actors that must not know a user with whom they share no conversation."""
 ELSEWHERE = ("elsewhere", "nobody")
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """A thing of some kind, one of the same kind that nobody has, and who may not know the first.
+    """A hidden object, an absent one of the same kind, and the actors that must not know the first.
 
-    `thing` and `absent` are as long as each other.
+    `thing` and `absent` have the same length.
     """
 
     kind: str
@@ -57,8 +56,8 @@ class Hidden:
     unknown_to: tuple[str, ...]
 
     def as_absent(self, text: str) -> str:
-        """A text with the absent thing in place of the hidden one, in the spelling that was sent
-        and in the one that keys have.
+        """Return a text in which the hidden object is replaced by the absent one, in the sent
+        notation and in that of keys.
         """
         hidden, absent = str(self.thing), str(self.absent)
         return text.replace(hidden, absent).replace(hidden.casefold(), absent.casefold())
@@ -66,14 +65,16 @@ class Hidden:
 
 @dataclass(frozen=True)
 class HiddenStage:
-    """`open`: guests know everybody. `restricted`: only those they share something with."""
+    """`open`: guests know all users. `restricted`: guests know only users with whom they share a
+    conversation.
+    """
 
     open: ChatStage
     restricted: ChatStage
     hidden: tuple[Hidden, ...]
 
     def of(self, actor: str) -> tuple[ChatStage, str]:
-        """The stage an actor plays on, and their name there."""
+        """Return the stage of an actor, and the actor's name on it."""
         if actor == "restricted guest":
             return self.restricted, "guest"
         return self.open, actor
@@ -106,7 +107,7 @@ def prepare(stage: ChatStage, directory: Path) -> HiddenStage:
 
 
 def _count_from(file: Path, first: int, step: int) -> None:
-    """Let the ids of all tables go on from other numbers."""
+    """Set the ids of all tables to continue from other numbers."""
     connection = sqlite3.connect(file)
     made = connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%AUTOINCREMENT%'")
     numbers = [(name, first + at * step) for at, (name,) in enumerate(made.fetchall())]
@@ -117,7 +118,7 @@ def _count_from(file: Path, first: int, step: int) -> None:
 
 
 class _Maker:
-    """Makes the hidden things. `things`: what else requests need beside those of the stage."""
+    """Creates the hidden objects. `things` contains additional objects for requests."""
 
     def __init__(self, stage: ChatStage, database: Database) -> None:
         self.app, self.cast, self.clock = stage.app, stage.cast, stage.clock
@@ -151,10 +152,10 @@ class _Maker:
         attic = channels["Zq Attic Gone"]
         holder = self.database.run(lambda s: s.get_one(Channel, attic).can_administer_channel_group)
         self.things |= {"vault": vault}
-        yield _number("group id", "that holds a setting", holder, EVERYBODY)
-        # A bot knows what its owner knows, who has written there.
-        others = tuple(actor for actor in EVERYBODY if actor != "bot")
-        yield Hidden("topic", "before one joined", "zq skull gone", "zq skull none", others)
+        yield _number("group id", "with a setting", holder, ALL_ACTORS)
+        # A bot may know everything that its owner, who has sent messages there, may know.
+        others = tuple(actor for actor in ALL_ACTORS if actor != "bot")
+        yield Hidden("topic", "before the actor joined", "zq skull gone", "zq skull none", others)
         yield from self._own_things(yorick)
         yield from self._things_of_all()
         self._things_of_yorick(yorick)
@@ -167,55 +168,55 @@ class _Maker:
 
         topic = "zq skull gone"
         for label, to, unknown_to in (
-            ("in a private channel", channels["Zq Attic Gone"], EVERYBODY),
-            ("in an archived channel", channels["Zq Crypt Gone"], EVERYBODY),
+            ("in a private channel", channels["Zq Attic Gone"], ALL_ACTORS),
+            ("in an archived channel", channels["Zq Crypt Gone"], ALL_ACTORS),
             ("in a public channel", channels["Zq Yards Gone"], NO_GUESTS),
-            ("before one joined", channels["vault"], EVERYBODY),
+            ("before the actor joined", channels["vault"], ALL_ACTORS),
         ):
             yield _number("message", label, say(type="channel", to=to, topic=topic), unknown_to)
         direct = say(type="direct", to=[yorick.id])
-        yield _number("message", "between others", direct, EVERYBODY)
+        yield _number("message", "between others", direct, ALL_ACTORS)
 
     def _own_things(self, yorick: Member) -> Iterator[Hidden]:
         later = self.ask(
             yorick, "POST", "/scheduled_messages", type="direct", to=[yorick.id], content="Later",
             scheduled_delivery_timestamp=self.tomorrow,
         )  # fmt: skip
-        yield _number("scheduled message", "", later["scheduled_message_id"], EVERYBODY)
+        yield _number("scheduled message", "", later["scheduled_message_id"], ALL_ACTORS)
         said = {"type": "direct", "to": [yorick.id], "content": "Words"}
         remind = {"message_id": self.ask(yorick, "POST", "/messages", **said)["id"]}
         remind["scheduled_delivery_timestamp"] = self.tomorrow
         reminder = self.ask(yorick, "POST", "/reminders", **remind)["reminder_id"]
-        yield _number("reminder", "", reminder, EVERYBODY)
+        yield _number("reminder", "", reminder, ALL_ACTORS)
         unsent = {"type": "", "to": [], "topic": "", "content": "Zq"}
         [draft] = self.ask(yorick, "POST", "/drafts", drafts=[unsent])["ids"]
-        yield _number("draft", "", draft, EVERYBODY)
+        yield _number("draft", "", draft, ALL_ACTORS)
         snippet = self.ask(yorick, "POST", "/saved_snippets", title="Zq", content="Zq")
-        yield _number("saved snippet", "", snippet["saved_snippet_id"], EVERYBODY)
+        yield _number("saved snippet", "", snippet["saved_snippet_id"], ALL_ACTORS)
         url = self.ask(yorick, "POST", "/user_uploads", file=SentFile("zq.txt"))["url"]
         [file] = self.ask(yorick, "GET", "/attachments")["attachments"]
-        yield _number("attachment", "", file["id"], EVERYBODY)
+        yield _number("attachment", "", file["id"], ALL_ACTORS)
         filename = url.rpartition("/")[2]
-        yield Hidden("file", "", filename, "0" * 32 + filename[32:], EVERYBODY)
+        yield Hidden("file", "", filename, "0" * 32 + filename[32:], ALL_ACTORS)
         view = {"fragment": "narrow/topic/zq-gone", "is_pinned": True, "name": "Zq"}
         self.ask(yorick, "POST", "/navigation_views", **view)
         other = "narrow/topic/zq-none"
-        yield Hidden("navigation view", "", view["fragment"], other, EVERYBODY)
+        yield Hidden("navigation view", "", view["fragment"], other, ALL_ACTORS)
         friend = {"invitee_emails": "zq.friend@acme.example", "stream_ids": []}
         self.ask(yorick, "POST", "/invites", **friend)
         [invitation] = self.ask(yorick, "GET", "/invites")["invites"]
         yield _number("invitation", "", invitation["id"], OUTSIDERS)
         device = self.ask(yorick, "POST", "/register_client_device")["device_id"]
-        yield _number("device", "", device, EVERYBODY)
+        yield _number("device", "", device, ALL_ACTORS)
         kept = self.ask(yorick, "POST", "/users/me/sessions")["session"]["id"]
-        yield _number("session", "", kept, EVERYBODY)
+        yield _number("session", "", kept, ALL_ACTORS)
         queue = self.database.run(lambda s: open_queue_of(s, yorick, self.clock.now()))
-        yield Hidden("queue", "", queue, str(uuid.UUID(int=0)), EVERYBODY)
+        yield Hidden("queue", "", queue, str(uuid.UUID(int=0)), ALL_ACTORS)
         key = "zq-key-gone"
         said = {"type": "direct", "to": [yorick.id], "content": "Once"}
         client = ChatClient(self.app, HOST, yorick)
         client.request("POST", "/messages", said, headers={"Idempotency-Key": key})
-        yield Hidden("idempotency key", "", key, "zq-key-none", EVERYBODY)
+        yield Hidden("idempotency key", "", key, "zq-key-none", ALL_ACTORS)
 
     def _things_of_yorick(self, yorick: Member) -> None:
         own = {"direct_members": [yorick.id], "direct_subgroups": []}
@@ -228,7 +229,7 @@ class _Maker:
         self.database.run(lambda s: _leave_traces(s, self.cast, self.clock, yorick, field))
 
     def _things_of_all(self) -> Iterator[Hidden]:
-        """Things that everybody of the organization knows, and nobody else."""
+        """Yield objects known to all users of the organization only."""
         owner = self.cast.cordelia
         group = self.ask(
             owner, "POST", "/user_groups/create", name="Zq Choir Gone", description="", members=[]
@@ -259,7 +260,7 @@ class _Maker:
 
 
 def _leave_traces(session: Session, cast: Cast, clock: Clock, yorick: Member, field: int) -> None:
-    """Let what the guest may read stand in connection with somebody they may not know."""
+    """Connect objects that the guest may read with a user that the guest must not know."""
     realm = find_realm(session, cast.realm_id)
     assert realm is not None
     held = {"direct_members": [yorick.id], "direct_subgroups": []}
@@ -283,12 +284,12 @@ def _leave_traces(session: Session, cast: Cast, clock: Clock, yorick: Member, fi
 
 
 def _renumber(session: Session, folder_id: int, number: int) -> None:
-    """Folders count on from the greatest id."""
+    """Change a folder's id, so that later folders have greater ids."""
     session.get_one(ChannelFolder, folder_id).id = number
 
 
 def _number(kind: str, label: str, thing: int | str, unknown_to: tuple[str, ...]) -> Hidden:
-    assert int(thing) > FIRST, "no other number in an answer has these digits"
+    assert int(thing) > FIRST, "these digits must be unique in responses"
     return Hidden(kind, label, thing, type(thing)(int(thing) + BEYOND), unknown_to)
 
 
@@ -299,11 +300,11 @@ def _names_of(who: Member, is_veiled: bool) -> Iterator[Hidden]:
     yield Hidden("user email", f"{who.name}, dummy", *dummy, STRANGERS)
     yield Hidden("user name", who.name, who.name, who.name.replace("Gone", "None"), STRANGERS)
     real = who.email, who.email.replace("gone", "none")
-    yield Hidden("user email", who.name, *real, EVERYBODY if is_veiled else STRANGERS)
+    yield Hidden("user email", who.name, *real, ALL_ACTORS if is_veiled else STRANGERS)
 
 
 def _make_people(session: Session, cast: Cast, clock: Clock) -> list[Member]:
-    """Somebody, somebody who left, and somebody whose address nobody may see."""
+    """Create a user, a deactivated user, and a user with a hidden address."""
     realm = find_realm(session, cast.realm_id)
     assert realm is not None
     made = []
@@ -323,7 +324,9 @@ def _make_people(session: Session, cast: Cast, clock: Clock) -> list[Member]:
 
 
 def _make_channels(session: Session, cast: Cast, yorick: Member) -> dict[str, int]:
-    """Two private ones, a public one, and one whose past its later subscribers may not read."""
+    """Create two private channels, a public one, and one with a history hidden from later
+    subscribers.
+    """
     own = {"direct_members": [cast.hamlet.id], "direct_subgroups": []}
     more: dict[str, dict[str, Any]] = {
         "Zq Attic Gone": {"invite_only": True},

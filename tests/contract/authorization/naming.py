@@ -1,4 +1,4 @@
-"""Which parameters name something: every leaf of every request, and named-objects.yaml."""
+"""The parameters that name objects: every leaf of every request, and named-objects.yaml."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ NOTHING = "nothing"
 
 
 def load_names() -> dict[str, Any]:
-    """The file: service -> `names` (kind -> patterns of leaves) and `stays` (differences)."""
+    """Return the contents of the file: service -> `names` (kind -> patterns of leaves) and `stays`
+    (differences).
+    """
     named: dict[str, Any] = read_yaml(NAMED_OBJECTS)
     return named
 
 
 def leaves_of(document: Mapping[str, Any], operation_id: str) -> set[str]:
-    """Paths of the texts and numbers a request can hold that are no enumeration: `narrow/#/operand`
-    is the property `operand` of an item of the parameter `narrow`.
+    """Return the paths of texts and numbers in a request, except enumerations.
+
+    For example, `narrow/#/operand` is the property `operand` of an item of the parameter `narrow`.
     """
     method, path = operations_of(document)[operation_id]
     item = document["paths"][path]
@@ -56,7 +59,9 @@ def _leaves(document: Mapping[str, Any], schema: Mapping[str, Any], path: str) -
 
 
 def kinds_of(names: Mapping[str, list[str]], operation_id: str, leaf: str) -> list[str]:
-    """What the leaf names; patterns with an operation's name before a colon go before others."""
+    """Return the kinds of objects that the leaf names. Patterns with an operation's name before a
+    colon take precedence.
+    """
     own = _matching(names, f"{operation_id}:{leaf}", ":")
     return own or _matching(names, leaf, "")
 

@@ -1,5 +1,5 @@
-"""The same as credentials.py for the payment service, whose credentials are a merchant's and a
-shopper's.
+"""The credentials of the payment service, which belong to a merchant and a shopper. See
+credentials.py.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ ORDER = {
 
 @dataclass
 class Shop:
-    """Ada's shop with an invoice that waits for money."""
+    """Ada's shop with an unpaid invoice."""
 
     api: ContractClient
     ada: Merchant
@@ -40,7 +40,7 @@ class Shop:
 
 
 def told(response: httpx.Response) -> str:
-    """`GOOD`, or status and code of a refusal."""
+    """Return `GOOD`, or the status and code of an error."""
     code = response.json().get("code")
     return GOOD if response.status_code < 400 else f"{response.status_code} {code}"
 
@@ -71,7 +71,7 @@ def checkout_token(shop: Shop) -> Use:
 
 
 def idempotency_key(shop: Shop) -> Use:
-    """The answer that a key of a new invoice gives again."""
+    """The stored response for the key of a new invoice."""
     headers = {"Idempotency-Key": "7e0c5d1a"}
     first = shop.api.post("/v1/invoices", json=ORDER, headers=headers)
     assert first.status_code == 201
@@ -89,7 +89,7 @@ def revoke_key(shop: Shop) -> None:
 
 
 def make_another_key(shop: Shop) -> None:
-    """A second key, for rotation: the first holds until it is revoked."""
+    """Create a second key for rotation. The first is valid until it is revoked."""
     now = shop.clock.now()
     shop.database.run(lambda s: keys.create_key(s, project_id=shop.ada.id, now=now))
 

@@ -1,4 +1,4 @@
-"""The payment half of the authorization test: a project with a method of its own and an invoice."""
+"""The payment half of the authorization tests: a project with a payment method and an invoice."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from tests.support.payment.factories import (
 )
 
 ADAS_CHAIN = 31338
-"""A chain of a method of hers, and of nobody else's."""
+"""The chain of a payment method that only Ada has."""
 
 
 @dataclass(frozen=True)
 class PaymentStage:
-    """`keys`: actor -> their key, None for none."""
+    """The prepared project. `keys` maps an actor to their key, or to None."""
 
     app: PaymentApp
     database: Database

@@ -1,4 +1,4 @@
-"""permissions.yaml as cases: for each operation, what each actor is answered."""
+"""The cases of permissions.yaml: the response to each actor for each operation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALLOWED = "allowed"
 
 @dataclass(frozen=True)
 class Case:
-    """One line of the policy. `cells`: actor -> `allowed`, or the name of a refusal."""
+    """A line of the policy. `cells` maps an actor to `allowed` or the name of a refusal."""
 
     operation: str
     about: str
@@ -30,7 +30,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Policy:
-    """A service's part of the file. `refusals`: name -> (status, code or text)."""
+    """A service's part of the file. `refusals` maps a name to (status, code or text)."""
 
     service: str
     actors: Mapping[str, str]
@@ -40,14 +40,14 @@ class Policy:
 
 @cache
 def load(service: str) -> Policy:
-    """The policy of a service; raises AssertionError where it does not say enough, or too much."""
+    """Return the policy of a service. Raises AssertionError if it is inconsistent."""
     part = read_yaml(PERMISSIONS)[service]
     refusals = {name: (status, text) for name, (status, text) in part["refusals"].items()}
     cases = tuple(_cases(part, refusals))
     names = [case.name for case in cases]
-    assert len(names) == len(set(names)), "two cases of one name"
+    assert len(names) == len(set(names)), "two cases with one name"
     unused = set(refusals) - {answer for case in cases for answer in case.cells.values()}
-    assert not unused, f"refusals nobody gets: {sorted(unused)}"
+    assert not unused, f"unused refusals: {sorted(unused)}"
     return Policy(service, part["actors"], refusals, cases)
 
 
@@ -58,7 +58,7 @@ def _cases(part: Mapping[str, Any], refusals: Mapping[str, Any]) -> Iterator[Cas
             about = case.get("about", "")
             assert set(groups) <= {ALLOWED, *refusals}, (operation, about, groups)
             named = [actor for actors in groups.values() for actor in actors]
-            assert len(named) == len(set(named)), f"{operation}: an actor with two answers"
+            assert len(named) == len(set(named)), f"{operation}: an actor with two results"
             cells = {actor: answer for answer, actors in groups.items() for actor in actors}
             for answer, actors in part["otherwise"].items():
                 for actor in actors:
@@ -68,7 +68,7 @@ def _cases(part: Mapping[str, Any], refusals: Mapping[str, Any]) -> Iterator[Cas
 
 
 def filled(value: Any, things: Mapping[str, Any]) -> Any:
-    """A request with the stage's things in place of `$name`."""
+    """Return a request in which `$name` is replaced by objects of the stage."""
     if isinstance(value, Mapping):
         return {key: filled(item, things) for key, item in value.items()}
     if isinstance(value, list):
@@ -79,7 +79,7 @@ def filled(value: Any, things: Mapping[str, Any]) -> Any:
 
 
 def worded(text: str, things: Mapping[str, Any]) -> str:
-    """A refusal's text with the stage's things in place of `$name`."""
+    """Return a refusal's text in which `$name` is replaced by objects of the stage."""
     for name, thing in sorted(things.items(), key=lambda item: -len(item[0])):
         text = text.replace(f"${name}", str(thing))
     return text

@@ -1,4 +1,4 @@
-"""The policy as a page for people: docs/permissions.md. `scripts/permissions-table` writes it."""
+"""The policy as a page: docs/permissions.md. `scripts/permissions-table` writes it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ On this page: [Payment](#payment), [Chat](#chat).
 
 
 def rendered() -> str:
-    """The whole page."""
+    """Return the text of the page."""
     return "\n".join([HEAD, *_part(load("payment")), *_part(load("chat"))]) + "\n"
 
 
@@ -53,6 +53,6 @@ def _cell(case: Case, actor: str, letters: dict[str, str]) -> str:
 
 
 def _letter(at: int) -> str:
-    """a to z, then aa to az, ..."""
+    """Return a letter from a to z, then aa to az, ..."""
     last = chr(ord("a") + at % 26)
     return last if at < 26 else _letter(at // 26 - 1) + last

@@ -1,6 +1,7 @@
-"""Every credential ends: by time, by use, with the key or the rights it stands for, with its user,
-with its organization. Every kind meets everything that may end it, on both databases; one that goes
-on says why.
+"""Every credential ends: with time, with use, with its key or permissions, with its user, with its
+organization.
+
+Each kind is combined with each event that may end it, on both databases. Exceptions need a reason.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,17 +27,17 @@ Happening = Callable[[Scene, str], None]
 
 
 class GoesOn(str):
-    """Why a credential works on."""
+    """The reason why a credential stays valid."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of credential.
+    """A kind of credential.
 
-    `make` gives a new one to `holder`; `lifetime_s`: it works until then. `ends`: what happens ->
-    how its use is refused afterwards. `more`: what may happen to this kind alone.
+    `make` creates a credential for `holder`, valid for `lifetime_s`. `ends` maps an event to the
+    error of later uses. `more` contains events only for this kind.
     """
 
     make: Callable[[Scene, str], Use]
@@ -56,14 +57,14 @@ HAPPENINGS: dict[str, Happening] = {
     "organization closed": of.close,
     "organization stopped": of.stop,
 }
-"""What may happen to whoever holds a credential, beside the time that passes and its use."""
+"""Events that can end a credential, in addition to time and use."""
 
 ALWAYS = GoesOn("clients keep their key for years (docs/security.md, kept on purpose)")
-MANY = GoesOn("made for many uses")
-RIGHTS = GoesOn("rights are read at each request: test_policy.py, test_overtaken.py")
-OWN = GoesOn("not made from the API key")
-CLIENTS = GoesOn("clients that exist keep working (decision 32)")
-NOT_OURS = GoesOn("opens nothing here: this server holds it, and asks for the holder's key first")
+MANY = GoesOn("intended for repeated use")
+RIGHTS = GoesOn("permissions are checked at each request: test_policy.py, test_overtaken.py")
+OWN = GoesOn("independent of the API key")
+CLIENTS = GoesOn("existing clients keep working (decision 32)")
+NOT_OURS = GoesOn("used only by this server, after checking the holder's key")
 
 GONE = "400 Invalid video call session identifier"
 INVALID, LEFT = "401 Invalid API key", "401 Account is deactivated"
@@ -79,13 +80,13 @@ KEY_ENDS = {
 }  # fmt: skip
 SIGN_IN_ENDS = {
     "use": MANY, "another key": OWN, "all keys revoked": OWN, "left": LEFT,
-    "left and came back": GoesOn("the account is theirs again"), "demoted": RIGHTS,
+    "left and came back": GoesOn("the account is active again"), "demoted": RIGHTS,
     "organization closed": CLOSED, "organization stopped": STOPPED,
 }  # fmt: skip
 LINK_ENDS = {
     "time": GONE, "use": GONE, "another key": GONE, "all keys revoked": GONE, "left": GONE,
-    "another password": GoesOn("the key that made it goes on, too"), "left and came back": GONE,
-    "demoted": GoesOn("everybody may make calls"), "organization closed": GONE,
+    "another password": GoesOn("its key stays valid too"), "left and came back": GONE,
+    "demoted": GoesOn("all users may make calls"), "organization closed": GONE,
     "organization stopped": STOPPED,
 }  # fmt: skip
 KEPT_ENDS = {
@@ -97,7 +98,7 @@ NO_MAIL = "404 The confirmation link is unknown, was used already or has expired
 NO_INVITATION = "404 The invitation is unknown, was used already or has expired."
 INVITATION_ENDS = {
     "time": NO_INVITATION, "another key": NO_INVITATION, "all keys revoked": NO_INVITATION,
-    "another password": GoesOn("the key that made it goes on, too"), "left": NO_INVITATION,
+    "another password": GoesOn("its key stays valid too"), "left": NO_INVITATION,
     "left and came back": NO_INVITATION, "demoted": NO_INVITATION,
     "organization closed": NO_INVITATION, "organization stopped": STOPPED,
     "revoked": NO_INVITATION,
@@ -111,7 +112,11 @@ KINDS = {
     "API key of a bot": Kind(of.api_key, KEY_ENDS, holder="reminder"),
     "password": Kind(
         of.password,
-        {**SIGN_IN_ENDS, "time": GoesOn("as people expect"), "another password": WRONG_PASSWORD},
+        {
+            **SIGN_IN_ENDS,
+            "time": GoesOn("passwords do not expire"),
+            "another password": WRONG_PASSWORD,
+        },
     ),
     "signed token": Kind(
         of.signed_token,
@@ -163,7 +168,7 @@ KINDS = {
             "another password": NO_MAIL,
             "left": NO_MAIL,
             "left and came back": NO_MAIL,
-            "demoted": GoesOn("everybody may change their address"),
+            "demoted": GoesOn("all users may change their address"),
             "organization closed": NO_MAIL,
             "organization stopped": STOPPED,
             "another link": NO_MAIL,
@@ -199,7 +204,7 @@ KINDS = {
         of.upload_link,
         {
             **dict.fromkeys(("time", *HAPPENINGS, "file deleted"), "404"),
-            "use": GoesOn("a browser asks for parts of a file, until the time"),
+            "use": GoesOn("browsers request parts of a file until it expires"),
             "another password": LINK_ENDS["another password"],
             "demoted": GoesOn("it is the owner's file"),
             "organization stopped": "503",
@@ -226,8 +231,8 @@ KINDS = {
     "vendor's notice token": Kind(
         of.notice_token,
         {
-            **dict.fromkeys(("use", *HAPPENINGS), GoesOn("the vendor's, nobody's of ours")),
-            "time": GoesOn("until the operator sets another"),
+            **dict.fromkeys(("use", *HAPPENINGS), GoesOn("it belongs to the vendor")),
+            "time": GoesOn("until the operator changes it"),
             "organization stopped": STOPPED,
             "another setting": "401 This notice is not the vendor's",
         },
@@ -237,11 +242,11 @@ KINDS = {
 
 
 def _use_nothing(use: Use) -> None:
-    """Somebody made a credential, and that is all."""
+    """Only create the credential."""
 
 
 def _use_up(scene: Scene, holder: str) -> None:
-    """Ten sessions later."""
+    """Create ten more sessions."""
     for _ in range(10):
         _use_nothing(of.session_cookie(scene, holder))
 
@@ -276,7 +281,7 @@ CELLS = [(name, end) for name, kind in KINDS.items() for end in kind.ends]
 
 
 @pytest.mark.parametrize(("name", "end"), CELLS)
-def test_ends(scene: Scene, name: str, end: str) -> None:
+def test_credential_ends(scene: Scene, name: str, end: str) -> None:
     kind = KINDS[name]
     use = kind.make(scene, kind.holder)
     match end:
@@ -291,8 +296,10 @@ def test_ends(scene: Scene, name: str, end: str) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_works_until_then(scene: Scene, name: str) -> None:
-    """What ends by itself works to its last second; so what is refused above has worked."""
+def test_temporary_credential_is_valid_until_its_end(scene: Scene, name: str) -> None:
+    """A credential that expires works until its last second, so the rejections above are caused by
+    the end.
+    """
     kind = KINDS[name]
     use = kind.make(scene, kind.holder)
     if kind.lifetime_s is not None:
@@ -300,7 +307,7 @@ def test_works_until_then(scene: Scene, name: str) -> None:
     assert use() == GOOD
 
 
-def test_every_kind_meets_everything() -> None:
+def test_every_kind_is_combined_with_every_event() -> None:
     for name, kind in KINDS.items():
         assert kind.ends.keys() == {"time", "use"} | HAPPENINGS.keys() | kind.more.keys(), name
         assert (kind.lifetime_s is None) == isinstance(kind.ends["time"], GoesOn), name
@@ -308,15 +315,15 @@ def test_every_kind_meets_everything() -> None:
 
 # --- payment -----------------------------------------------------------------------------------
 
-SHOPPERS = GoesOn("the shopper's: whoever paid must see it arrive")
-BOOKS = GoesOn("what was answered is answered again")
+SHOPPERS = GoesOn("the shopper must see the payment arrive")
+BOOKS = GoesOn("responses are replayed")
 REFUSED = "401 unauthorized"
 SHOP_KINDS: dict[str, tuple[Callable[[Shop], Use], dict[str, str]]] = {
     "API key": (
         payment.payment_key,
         {
-            "time": GoesOn("merchants rotate theirs"), "use": MANY, "key revoked": REFUSED,
-            "another key": GoesOn("two for a rotation"), "invoice canceled": MANY,
+            "time": GoesOn("merchants rotate keys"), "use": MANY, "key revoked": REFUSED,
+            "another key": GoesOn("two keys for a rotation"), "invoice canceled": MANY,
         },
     ),
     "checkout token": (
@@ -338,7 +345,7 @@ SHOP_CELLS = [(name, end) for name, (_, ends) in SHOP_KINDS.items() for end in e
 
 
 @pytest.mark.parametrize(("name", "end"), SHOP_CELLS)
-def test_ends_at_the_shop(
+def test_credential_of_a_shop_ends(
     api: ContractClient, ada: Merchant, database: Database, clock: FrozenClock, name: str, end: str
 ) -> None:
     shop = Shop(api, ada, database, clock)
@@ -355,6 +362,6 @@ def test_ends_at_the_shop(
     assert use() == (GOOD if isinstance(ends[end], GoesOn) else ends[end])
 
 
-def test_every_kind_of_the_shop_meets_everything() -> None:
+def test_every_kind_of_a_shop_is_combined_with_every_event() -> None:
     for name, (_, ends) in SHOP_KINDS.items():
         assert ends.keys() == {"time", "use"} | payment.HAPPENINGS.keys(), name

@@ -1,9 +1,8 @@
-"""No credential is forgotten: what the code makes, stores and takes is of a kind that is played in
-test_credentials_end.py, or said to be none.
+"""Every credential that the code creates, stores and accepts has a kind in test_credentials_end.py,
+or a reason.
 
-A new column that holds a digest or a secret, a new place where something is sealed or drawn at
-random, a new operation for which no API key is asked, and a new page that takes a token: each fails
-here until it has a line.
+Each of these fails here until it has a line: a new column with a digest or a secret, new code that
+seals or draws random values, a new operation without an API key, and a new page with a token.
 """
 
 import ast
@@ -30,8 +29,8 @@ PRODUCT = ("models", "handlers", "pages", "specd", "workers", "cli")
 HOLDS_SECRETS = ("sha256", "nonce", "sealed", "hash", "token", "secret", "fingerprint")
 MAKES_SECRETS = {"token_hex", "token_urlsafe", "token_bytes", "seal", "make_link"}
 NONE = "no credential: "
-AVATAR = NONE + "whoever knows the address of a user's picture sees it"
-EMOJI = NONE + "whoever knows the address of a custom emoji sees it"
+AVATAR = NONE + "pictures of users are visible to everyone with the URL"
+EMOJI = NONE + "custom emoji are visible to everyone with the URL"
 
 COLUMNS = {
     "user.api_key_nonce": "API key",
@@ -49,22 +48,21 @@ COLUMNS = {
     "client_device.push_token_changed_at": "device",
     "client_device.push_token_id": "device",
     "client_device.push_token_kind": "device",
-    "bot_storage.key": NONE + "the name of what a bot has stored",
+    "bot_storage.key": NONE + "the name of a value that a bot has stored",
     "idempotency_key.key": "Idempotency-Key",
-    "idempotency_key.fingerprint": NONE + "tells whether two requests are the same",
+    "idempotency_key.fingerprint": NONE + "compares requests",
     "row_change.key": NONE + "of a row that has changed",
     "outbox.key": NONE + "the name of a mail",
-    "outbox.is_sealed": NONE + "whether a mail is sealed",
-    "attempt_count.key": NONE + "what is counted",
-    "known_place.key": NONE + "from where somebody has signed in; saves nobody a password",
-    "data_export.archive_sha256": NONE + "the sum of a file",
+    "outbox.is_sealed": NONE + "a flag",
+    "attempt_count.key": NONE + "the counted client",
+    "known_place.key": NONE + "the origin of a sign-in, which replaces no password",
+    "data_export.archive_sha256": NONE + "the checksum of a file",
     "api_key.secret_sha256": "API key",
     "checkout_session.token_sha256": "checkout token",
-    "secret_check.sealed": NONE + "a word that everybody knows",
-    "outgoing_webhook.sealed_secret": NONE
-    + "signs what the service sends; nobody comes in with it",
-    "webhook_secret.sealed": NONE + "signs what the service sends; nobody comes in with it",
-    "chat_import.archive_sha256": NONE + "of a file that the operator has",
+    "secret_check.sealed": NONE + "a public word",
+    "outgoing_webhook.sealed_secret": NONE + "signs outgoing messages and grants no access",
+    "webhook_secret.sealed": NONE + "signs outgoing messages and grants no access",
+    "chat_import.archive_sha256": NONE + "the checksum of a file of the operator",
     "chain_block.hash": NONE + "public, of the chain",
     "chain_head.checkpoint_hash": NONE + "public, of the chain",
     "chain_head.head_hash": NONE + "public, of the chain",
@@ -78,7 +76,7 @@ COLUMNS = {
     "payment_method.token_address": NONE + "a contract on the chain",
     "payment_method.token_symbol": NONE + "a contract on the chain",
 }
-"""Where something secret, or a digest of it, stands in a table: what it is of."""
+"""Columns with a secret or its digest -> the kind of credential."""
 
 PLACES = {
     "models.chat.identity.api_keys": "API key",
@@ -92,7 +90,7 @@ PLACES = {
     "models.chat.calls": "vendor state",
     "models.chat.settings.email_changes": "email link",
     "models.chat.imports.completing": "invitation",
-    "models.chat.imports.kept": NONE + "seals again what another installation sealed",
+    "models.chat.imports.kept": NONE + "reseals values of another installation",
     "models.chat.imports.runs": NONE + "the addresses of files, which need a key",
     "models.chat.invitations.records": "invitation",
     "models.chat.invitations.sending": "invitation link",
@@ -100,16 +98,16 @@ PLACES = {
     "models.chat.identity.jwt_sign_in": "signed token",
     "models.chat.devices": "device",
     "models.chat.common.outbox": "email link",
-    "models.chat.outgoing_webhooks.hooks": NONE + "seals what the service signs with",
-    "models.chat.accounts.resealing": NONE + "seals again what others sealed",
-    "specd._auth.passwords": NONE + "a hash that no password has",
+    "models.chat.outgoing_webhooks.hooks": NONE + "seals signing secrets",
+    "models.chat.accounts.resealing": NONE + "reseals values of other modules",
+    "specd._auth.passwords": NONE + "a hash without a password",
     "specd._db.sealing": NONE + "the nonce of a cipher",
-    "specd._db.secret_checks": NONE + "seals a word that everybody knows",
+    "specd._db.secret_checks": NONE + "seals a public word",
     "models.secret_files": NONE + "the secret of a service",
     "models.payment.keys": "API key",
     "models.payment.checkout_sessions": "checkout token",
-    "models.webhooks.signing": NONE + "signs what the service sends; nobody comes in with it",
-    "models.payment.webhooks.signing_secrets": NONE + "seals what the service signs with",
+    "models.webhooks.signing": NONE + "signs outgoing messages and grants no access",
+    "models.payment.webhooks.signing_secrets": NONE + "seals signing secrets",
     "handlers.payment.webhook_endpoints": NONE + "the name of a ping",
     "handlers.payment.sample_events": NONE + "the name of a sample",
     "workers.scenario_runs": NONE + "the name of a forged message",
@@ -119,9 +117,9 @@ PLACES = {
     "handlers.chat.wire.limits": NONE + "a digest, for a count",
     "workers.exports": NONE + "the name of a worker",
     "workers.leadership": NONE + "the name of a worker",
-    "cli.demo": NONE + "what the demo's own services ask of each other",
+    "cli.demo": NONE + "secrets between the services of the demo",
 }
-"""Modules that draw secrets, seal texts or make links: for what."""
+"""Modules that draw secrets, seal texts or create links -> the purpose."""
 
 OPERATIONS = {
     "accept_invitation": "invitation",
@@ -136,10 +134,10 @@ OPERATIONS = {
     "receive_webhook": "API key",
     "receive_vendor_notice": "vendor's notice token",
     "session_fetch_api_key": "session cookie",
-    "dev_fetch_api_key": NONE + "refused unless it is a development server",
-    "get_server_settings": NONE + "for everybody",
+    "dev_fetch_api_key": NONE + "rejected except on a development server",
+    "get_server_settings": NONE + "public",
 }
-"""Operations that do without an API key, or can: what they take instead."""
+"""Operations for which an API key is missing or optional -> the credential that they accept."""
 
 PAGES = {
     "/checkout/<token>": "checkout token",
@@ -153,7 +151,7 @@ PAGES = {
     "/user_avatars/<int:realm_id>/emoji/images/still/<handle>.webp": EMOJI,
     "/user_avatars/<int:realm_id>/<name>.png": AVATAR,
 }
-"""Pages of something that is not everybody's, and what they take."""
+"""Pages of private objects -> the credential that they accept."""
 
 SCHEMES = {("chat", "basicAuth"): "API key", ("payment", "bearerAuth"): "API key"}
 BY_HEADER = {"Idempotency-Key": "Idempotency-Key"}
@@ -178,7 +176,7 @@ def modules_that_make_secrets() -> Iterator[str]:
 
 
 def open_operations() -> set[str]:
-    """Operations whose security names nothing, or nothing as one of several."""
+    """Return the operations whose security is empty, or optional."""
     found = set()
     for service in ("payment", "chat"):
         document = served(service)
@@ -190,20 +188,20 @@ def open_operations() -> set[str]:
     return found
 
 
-def test_columns() -> None:
+def test_columns_with_secrets_are_listed() -> None:
     found = columns_with_secrets(ChatBase.metadata) | columns_with_secrets(PaymentBase.metadata)
     assert found == COLUMNS.keys()
 
 
-def test_places() -> None:
+def test_modules_that_create_secrets_are_listed() -> None:
     assert set(modules_that_make_secrets()) == PLACES.keys()
 
 
-def test_operations() -> None:
+def test_open_operations_are_listed() -> None:
     assert open_operations() == OPERATIONS.keys()
 
 
-def test_schemes_and_headers() -> None:
+def test_schemes_and_headers_are_listed() -> None:
     found = {
         (service, name)
         for service in ("payment", "chat")
@@ -219,7 +217,7 @@ def test_schemes_and_headers() -> None:
     assert headers == BY_HEADER.keys()
 
 
-def test_pages() -> None:
+def test_pages_are_listed() -> None:
     own = [partial(import_module(entry.pages).install_for, service=SimpleNamespace(
         settings=SimpleNamespace(chat_export_dir=Path(), chat_page=True, dashboard_page=True,
             wallet_rpc_urls=()),
@@ -230,17 +228,17 @@ def test_pages() -> None:
 
 
 PUBLIC = {"name", "service", "path", "filename"}
-"""What the rest of the pages take in their addresses: names of files and services."""
+"""The public arguments in paths of the other pages: names of files and services."""
 
 
 @pytest.mark.parametrize("lines", [COLUMNS, PLACES, OPERATIONS, PAGES, SCHEMES, BY_HEADER])
-def test_every_line_leads_to_a_kind_that_is_played(lines: dict[Any, str]) -> None:
+def test_every_line_refers_to_a_tested_kind(lines: dict[Any, str]) -> None:
     for what, kind in lines.items():
         assert kind.startswith(NONE) or kind in KINDS | SHOP_KINDS, what
 
 
-def test_every_kind_is_found_somewhere() -> None:
-    """A kind that nothing leads to is no more, or these tests do not see it."""
+def test_every_kind_is_used_in_a_line() -> None:
+    """A kind without a line no longer exists, or these tests miss it."""
     found = {kind for lines in (COLUMNS, PLACES, OPERATIONS, PAGES, SCHEMES, BY_HEADER)
              for kind in lines.values()}  # fmt: skip
     assert (KINDS | SHOP_KINDS).keys() - found == {"API key of a bot"}

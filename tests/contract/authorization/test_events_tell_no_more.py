@@ -1,8 +1,8 @@
-"""Events tell no more than GET: whoever an event names, its reader could look up at that moment.
+"""Events contain no more than GET responses: a reader can look up every object that an event names.
 
-Random calls of all operations. Owners, administrators, members, guests and bots read what each
-call tells, one of them in a poll that waited for it, and ask for every user, channel and message
-that they were told of.
+With random calls of all operations. Owners, administrators, members, guests and bots read the
+events of each call, one of them with a poll that waited, and request every user, channel and
+message in them.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ from tests.support.marks import in_all
 DOCUMENT = specs.load("chat")
 WANTED = os.environ.get("SPECD_TELLING_LENGTH")
 LENGTHS = [int(WANTED)] if WANTED else [90, in_all(120)]
-"""How many calls a history has at least. Each operation is called equally often, so the daily run
-calls each once, and `--all` also twice.
-"""
+"""Minimum number of calls in a history. Operations are called equally often, so the daily run calls
+each once, and `--all` also twice."""
 FIRST = int(os.environ.get("SPECD_HISTORY_FIRST", "1"))
 SEEDS = range(FIRST, FIRST + int(os.environ.get("SPECD_HISTORIES", "1")))
 
@@ -65,7 +64,7 @@ NAMED = {
         "/group/id",
         "*_group",
         "*_groups",
-        "*first_message_id",  # GET shows it with the channel
+        "*first_message_id",  # GET returns it with the channel
         "*seconds",
         "*days",
         "*timestamp",
@@ -96,7 +95,7 @@ NAMED = {
         "*submessage_id",
         "/exports/#/id",
         "/attachment/id",
-        # What only its own reader is told, who wrote it.
+        # Sent only to its reader, who created it.
         "*draft*",
         "*reminder*",
         "*snippet*",
@@ -104,19 +103,19 @@ NAMED = {
         "/muted_topics/#/#",
     ),
 }
-"""Kind -> which leaves of events name one. The longest pattern that fits decides."""
+"""Kind -> the leaves of events that name an object of it. The longest matching pattern applies."""
 KEYS = {"/presences": "user", "/message_details": "message"}
-"""Objects whose names are ids, and of what."""
+"""Objects whose keys are ids -> the kind of the ids."""
 
 EXEMPT = {
     ("delete_message", "message"): "it is gone",
     ("stream/delete", "channel"): "the reader has lost it",
     ("subscription/remove", "channel"): "the reader may have lost it",
-    ("realm_user/remove", "user"): "the reader may not know them any more",
+    ("realm_user/remove", "user"): "the reader may no longer know them",
     ("realm_bot/delete", "user"): "it is gone",
     ("realm/update_dict", "channel"): "the snapshot names the channels of announcements to all",
 }
-"""What events name and their reader may not look up, and why."""
+"""Objects in events that their reader cannot look up -> the reason."""
 
 PATHS = {"user": "/users/{}", "channel": "/streams/{}", "message": "/messages/{}"}
 
@@ -132,7 +131,7 @@ def kind_of(leaf: str) -> str:
 
 
 def leaves_of(schema: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    """The paths of the numbers that an event can hold."""
+    """Return the paths of the numbers that an event can contain."""
     schema = resolved(DOCUMENT, schema)
     for branch in ("oneOf", "anyOf", "allOf"):
         for part in schema.get(branch, ()):
@@ -149,7 +148,7 @@ def leaves_of(schema: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def named_in(value: Any, path: str = "") -> Iterator[tuple[str, int]]:
-    """(kind, id) of all that an event names."""
+    """Return (kind, id) of all objects that an event names."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             if name.isdigit():
@@ -165,7 +164,7 @@ def named_in(value: Any, path: str = "") -> Iterator[tuple[str, int]]:
 
 def test_every_number_of_an_event_is_classified() -> None:
     leaves = set(leaves_of(DOCUMENT["components"]["schemas"]["Event"]))
-    assert leaves, "the document names events"
+    assert leaves, "the document has no events"
     assert not sorted(leaf for leaf in leaves if kind_of(leaf) == "unknown")
     unused = [
         pattern
@@ -177,7 +176,9 @@ def test_every_number_of_an_event_is_classified() -> None:
 
 
 class Readers:
-    """Look up what they are told. `asked` counts by kind of event; `found` is what nobody shows."""
+    """Looks up the objects in events. `asked` counts them by kind of event, and `found` contains
+    the hidden ones.
+    """
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -193,7 +194,7 @@ class Readers:
                 if kind not in PATHS or {(about, kind), (event["type"], kind)} & EXEMPT.keys():
                     continue
                 if (kind, number) == ("user", self._history.world.cast.notification_bot_id):
-                    continue  # the snapshot names it to everybody, in `cross_realm_bots`
+                    continue  # the snapshot names it for all users, in `cross_realm_bots`
                 self.asked[about] += 1
                 answer = client.get(PATHS[kind].format(number))
                 if answer["result"] != "success":
@@ -207,7 +208,7 @@ class Readers:
 @pytest.mark.parametrize("chat_filled", ["sqlite", in_all("postgresql")], indirect=True)
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_whoever_is_told_of_something_could_look_it_up(
+def test_objects_in_events_can_be_looked_up(
     as_nobody: ChatClient,
     chat_database: Database,
     cast: Cast,

@@ -1,6 +1,4 @@
-"""What every answer of both services says about itself, good or bad: the headers against guessing,
-keeping and plain HTTP.
-"""
+"""The headers of all responses against content sniffing, caching and plain HTTP."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ HSTS = "max-age=31536000"
 
 
 @pytest.mark.parametrize("actor", ["owner", "nobody"])
-def test_chat(actor: str, chat_stage: ChatStage) -> None:
+def test_responses_of_chat(actor: str, chat_stage: ChatStage) -> None:
     chat_stage.forget()
     for case in CHAT.cases:
         headers = chat_stage.try_out(case, actor).headers
@@ -27,7 +25,7 @@ def test_chat(actor: str, chat_stage: ChatStage) -> None:
         assert "Strict-Transport-Security" not in headers, "acme.example is served over HTTP"
 
 
-def test_payment(client: ContractClient, ada: Merchant) -> None:
+def test_responses_of_payment(client: ContractClient, ada: Merchant) -> None:
     api = client.with_key(ada.key)
     for method, path in (
         ("GET", "/v1/payment-methods"),
@@ -43,7 +41,7 @@ def test_payment(client: ContractClient, ada: Merchant) -> None:
             assert headers.get_list("Cache-Control") == ["no-store"], path
 
 
-def test_pages() -> None:
+def test_responses_of_pages() -> None:
     for is_https, wanted in ((True, HSTS), (False, None)):
         pages = build_pages(documents={}, is_https=is_https)
         for path in ("/docs", "/nowhere", "/static/nothing"):

@@ -1,8 +1,8 @@
-"""Hidden equals absent: whoever may not know a thing is answered as if there were none.
+"""A hidden object gives the same response as an absent one.
 
-For every text and number of every request that names something (named-objects.yaml), for every
-actor: a request with a thing they may not know, and the same with one that nobody has. Answers,
-writes and the number of statements are the same, or the difference stands in the file.
+For every text and number in a request that names an object (named-objects.yaml), and for every
+actor, a request with a hidden object is compared with a request with an absent one. Responses,
+writes and the number of statements must be equal, or the difference must be listed in the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pytest
 import specs
 from tests.contract.authorization.chat_stage import CLEAN, ChatStage
 from tests.contract.authorization.contents import counting, rows
-from tests.contract.authorization.hidden_stage import EVERYBODY, Hidden, HiddenStage
+from tests.contract.authorization.hidden_stage import ALL_ACTORS, Hidden, HiddenStage
 from tests.contract.authorization.naming import NOTHING, kinds_of, leaves_of, load_names
 from tests.contract.authorization.policy import Case, load
 from tests.support.contract import operations_of
@@ -34,7 +34,7 @@ OPERATIONS = operations_of(DOCUMENT)
 NAMED = load_names()
 NAMES, STAYS = NAMED["chat"]["names"], NAMED["chat"]["stays"]
 ALL = bool(os.environ.get("HIDDEN_CELLS"))
-"""Try every hidden thing in every spelling: scripts/hidden-cells. Else a slice of them."""
+"""Test every hidden object in every notation (scripts/hidden-cells), instead of a sample."""
 UNNAMED = frozenset((NOTHING, "secret"))
 NOT_LOGGED_IN = ("get_server_settings", "fetch_api_key", "dev_fetch_api_key", "jwt_fetch_api_key")
 TEXTS: dict[str, tuple[str, ...]] = {
@@ -45,7 +45,7 @@ TEXTS: dict[str, tuple[str, ...]] = {
     "group name": ("a @*{}* b", "@_*{}*"),
     "emoji name": (":{}:",),
 }
-"""What a text can name, and how."""
+"""The notations with which a text can name an object."""
 NARROWS: dict[str, tuple[str, ...]] = {
     "channel id": ("channel", "stream"),
     "channel name": ("channel", "stream"),
@@ -83,12 +83,12 @@ COMPANY: dict[tuple[str, str], dict[str, Any]] = {
     ("list_messages", "anchor"): {"include_anchor": True},
     ("list_messages", "message_ids/#"): {"anchor": None, "num_before": None, "num_after": None},
 }
-"""What goes with a leaf that the first case of the policy lacks; None takes away."""
+"""Parameters required with a leaf that the first case of the policy lacks. None removes one."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Two requests of one actor that must look the same to them."""
+    """Two requests of an actor that must have the same result."""
 
     operation: str
     leaf: str
@@ -100,7 +100,7 @@ class Cell:
 
 
 def further_settings(operation: str) -> set[str]:
-    """Settings that take a group, without the first: one check serves them all."""
+    """Return the settings whose value is a group, without the first. All share one check."""
     leaves = leaves_of(DOCUMENT, operation)
     settings = sorted({leaf.split("/")[0] for leaf in leaves if leaf.endswith("direct_members/#")})
     return set(settings[1:])
@@ -124,8 +124,8 @@ def cells_of(operation: str, stage: HiddenStage) -> Iterator[Cell]:
 
 
 def _slice(cells: list[Cell], actors: int) -> Iterator[Cell]:
-    """Of all hidden things and spellings one for each of so many actors: which of both, hangs on
-    the leaf.
+    """Select one of the hidden objects and notations for each of these actors, depending on the
+    leaf.
     """
     by_actor: dict[str, list[Cell]] = {}
     for cell in cells:
@@ -148,7 +148,7 @@ def _cells(operation: str, leaf: str, kind: str, hidden: Hidden) -> Iterator[Cel
     for request, absent in pairs:
         for actor in hidden.unknown_to:
             if operation in NOT_LOGGED_IN and actor not in ("nobody", "elsewhere"):
-                continue  # no credentials are looked at, only the organization's address
+                continue  # credentials are not checked, only the host of the organization
             if actor != "nobody" or operation in NOT_LOGGED_IN:
                 yield Cell(operation, leaf, kind, actor, hidden, request, absent)
 
@@ -156,7 +156,7 @@ def _cells(operation: str, leaf: str, kind: str, hidden: Hidden) -> Iterator[Cel
 def requests_of(
     operation: str, leaf: str, kind: str, hidden: Hidden, thing: Any
 ) -> Iterator[dict[str, Any]]:
-    """Good requests in which the leaf names the thing, in every way it can."""
+    """Return valid requests in which the leaf names the object, in every possible way."""
     base = base_of(operation, leaf, hidden.kind)
     if leaf.startswith("narrow/"):
         for operator in NARROWS.get(hidden.kind, ()):
@@ -170,7 +170,7 @@ def requests_of(
                 }
         return
     if kind == "text":
-        # One place renders all texts: elsewhere than in messages one spelling shows that it does.
+        # All texts are rendered by the same code, so outside messages a single notation is enough.
         for pattern in TEXTS[hidden.kind][: None if leaf == "content" else 1]:
             yield with_leaf(base, leaf, pattern.format(thing))
         return
@@ -178,7 +178,7 @@ def requests_of(
 
 
 def base_of(operation: str, leaf: str, kind: str) -> dict[str, Any]:
-    """The policy's first request with the leaf's parameter, or its first one."""
+    """Return the policy's first request with the leaf's parameter, or its first request."""
     top = leaf.partition("/")[0]
     cases = [case for case in CHAT.cases if case.operation == operation]
     case = next((c for c in cases if top in c.request), cases[0])
@@ -203,7 +203,7 @@ def with_leaf(request: Mapping[str, Any], leaf: str, value: Any) -> dict[str, An
 
 
 def _put(held: Any, steps: list[str], value: Any) -> Any:
-    """The value at the end of the steps, in what is already held there."""
+    """Set the value at the end of the steps inside an existing value."""
     if not steps:
         return value
     if steps[0] == "#":
@@ -220,7 +220,7 @@ def _put(held: Any, steps: list[str], value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an actor can tell of a request, and what it left behind."""
+    """The result of a request that an actor can observe, and its effects."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -230,7 +230,7 @@ class Outcome:
 
 
 class Player:
-    """Sends requests of cells; what one has written is not there for the next."""
+    """Sends the requests of cells. The writes of a request are undone before the next."""
 
     def __init__(self, stage: HiddenStage) -> None:
         self.stage = stage
@@ -263,9 +263,9 @@ class Player:
 
 
 def _lines(file: Path) -> Counter[str]:
-    """What is in the database, a line for each row, without ids made by chance."""
+    """Return the contents of the database, a line for each row, without random ids."""
     return Counter(
-        # What a mail says and to whom is its reader's.
+        # The recipient and text of a mail are visible only to its reader.
         table if table == "outbox" else MADE_UP.sub("...", f"{table} {row}")
         for table, kept in rows(file).items()
         for row in kept
@@ -273,9 +273,9 @@ def _lines(file: Path) -> Counter[str]:
 
 
 def difference(cell: Cell, hidden: Outcome, absent: Outcome) -> str | None:
-    """How an actor can tell one from the other, in words; None if they cannot."""
+    """Return the difference that an actor can observe, or None."""
     as_absent = cell.hidden.as_absent
-    # Who hears of an event may be a hidden user; what they hear is not compared.
+    # The recipients of an event may be hidden users, whose events are not compared.
     written = Counter(w if w[2:].startswith("event ") else as_absent(w) for w in hidden.written)
     expected = Counter(absent.written)
     pairs: dict[str, tuple[Any, Any]] = {
@@ -300,7 +300,7 @@ def is_kept(cell: Cell) -> bool:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_hidden_equals_absent(operation: str, hidden_stage: HiddenStage) -> None:
+def test_hidden_object_equals_absent_object(operation: str, hidden_stage: HiddenStage) -> None:
     hidden_stage.forget()
     player = Player(hidden_stage)
     told = []
@@ -318,17 +318,17 @@ def test_hidden_equals_absent(operation: str, hidden_stage: HiddenStage) -> None
         if entry["operation"] == operation
         for actor in entry["actors"]
     }
-    assert kept == listed or not ALL, "a difference that is gone is no longer listed"
+    assert kept == listed or not ALL, "remove the listed difference, which no longer exists"
 
 
-def test_cells(hidden_stage: HiddenStage) -> None:
-    """How much is tried, for the record; each kind that can be hidden is."""
+def test_number_of_cells(hidden_stage: HiddenStage) -> None:
+    """Records the number of cases. Every kind that can be hidden is tested."""
     cells = [cell for operation in OPERATIONS for cell in cells_of(operation, hidden_stage)]
     leaves = {(cell.operation, cell.leaf) for cell in cells}
     print(f"{len(cells)} cells of {len(leaves)} parameters, {len(STAYS)} differences kept")
     kinds = set(NAMES) - UNNAMED
     assert {cell.kind for cell in cells} == kinds
-    assert {cell.actor for cell in cells} == set(EVERYBODY)
+    assert {cell.actor for cell in cells} == set(ALL_ACTORS)
     wanted = {
         (operation, leaf)
         for operation in OPERATIONS
@@ -350,13 +350,13 @@ def test_every_leaf_has_a_line(service: str) -> None:
         for leaf in leaves_of(document, operation)
     }
     unnamed = sorted(pair for pair in leaves if not kinds_of(names, *pair))
-    assert unnamed == [], "say in named-objects.yaml what they name"
+    assert unnamed == [], "add the kinds of these leaves to named-objects.yaml"
     both = {pair: kinds_of(names, *pair) for pair in leaves}
     assert {pair: kinds for pair, kinds in both.items() if NOTHING in kinds and kinds[1:]} == {}
 
 
 @pytest.mark.parametrize("service", ["payment", "chat"])
-def test_every_line_is_about_a_leaf(service: str) -> None:
+def test_every_line_matches_a_leaf(service: str) -> None:
     document, names = served(service), NAMED[service]["names"]
     leaves = [
         (operation, leaf)

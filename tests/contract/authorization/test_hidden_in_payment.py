@@ -1,6 +1,8 @@
-"""Another project's thing is answered as none: every name in every request of the payment service.
+"""An object of another project gives the same response as an absent one, for every name in every
+request of the payment service.
 
-Ben asks for Ada's things, and then for what nobody has; nobody and a wrong key ask as well.
+Ben requests Ada's objects and then absent ones. The same is done without a key and with a wrong
+key.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ LEAVES = {
         ]
     )
 }
-"""Operation -> the names in its request that may be another project's."""
+"""Operation -> the names in its request that can be those of another project."""
 ABSENT_ID = "00000000-0000-4000-8000-000000000000"
 HELPERS = "/v1/test-helpers"
 HIDDEN_CHAIN, ABSENT_CHAIN = "31338", "31339"
@@ -72,7 +74,7 @@ WRITTEN = (
     SimulatedFault,
 )
 Things = Mapping[str, list[tuple[str, str]]]
-"""Kind -> things of Ada's, each with one of the same length that nobody has."""
+"""Kind -> objects of Ada's, each with an absent one of the same length."""
 
 
 def as_absent(text: str) -> str:
@@ -81,7 +83,7 @@ def as_absent(text: str) -> str:
 
 @pytest.fixture(params=["sqlite", in_all("postgresql")])
 def database_url(request: pytest.FixtureRequest) -> str:
-    """Whose thing it is does not depend on the database: every statement runs on both elsewhere."""
+    """One database is enough, because every statement runs on both in other tests."""
     name = "sqlite_url" if request.param == "sqlite" else "postgres_url"
     return str(request.getfixturevalue(name))
 
@@ -94,7 +96,7 @@ def things(
     ada: Merchant,
     now: datetime,
 ) -> Things:
-    """Ada's invoices, one of each status, and what she has used up or alone accepts."""
+    """Return Ada's invoices, one of each status, and her used keys and orders."""
 
     def make(session: Session) -> list[str]:
         make_method(session, ada.project, now=now, method_id=METHOD, chain_id=int(HIDDEN_CHAIN))
@@ -138,7 +140,7 @@ def things(
 def _make_tried(
     session: Session, app: PaymentApp, ada: Merchant, event_id: int, now: datetime
 ) -> str:
-    """An endpoint of Ada's to which something was sent."""
+    """Create an endpoint of Ada's with a delivery."""
     endpoint_id = make_endpoint(session, app.webhooks.vault, ada, now=now).id
     session.add(
         WebhookAttempt(
@@ -178,7 +180,7 @@ def send(client: ContractClient, operation: str, request: Mapping[str, Any]) -> 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an asker can tell of a request, and how many rows and statements it took."""
+    """The result that the caller can observe, and the numbers of rows and statements."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -228,7 +230,7 @@ WEBHOOK = {"url": "https://shop.example/webhooks", "event_types": ["*"]}
 
 
 def _webhook_request(operation: str, endpoint_id: str) -> dict[str, Any]:
-    """A good request that concerns an endpoint."""
+    """Return a valid request about an endpoint."""
     request: dict[str, Any] = {"id": endpoint_id}
     if operation == "redeliver_webhook_event":
         request["event_id"] = "evt_0000000000000000"
@@ -241,7 +243,9 @@ def _webhook_request(operation: str, endpoint_id: str) -> dict[str, Any]:
 
 @pytest.fixture
 def good(database: Database, payment_app: PaymentApp, ben: Merchant, now: datetime) -> Make:
-    """A good request of Ben's own for an operation; the word at its end sets two of them apart."""
+    """Return a function that creates a valid request of Ben's for an operation. Its last word makes
+    requests different.
+    """
 
     def make_own(session: Session) -> str:
         return make_endpoint(session, payment_app.webhooks.vault, ben, now=now).id
@@ -281,8 +285,8 @@ def good(database: Database, payment_app: PaymentApp, ben: Merchant, now: dateti
 def pairs_of(
     operation: str, things: Things, good: Make
 ) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """Yield a name in the request, a request that names a thing of Ada's there, and one that names
-    what nobody has.
+    """Yield a name in the request, a request with an object of Ada's in its place, and one with an
+    absent object.
     """
     for leaf in LEAVES[operation]:
         (kind,) = kinds_of(NAMES, operation, leaf)
@@ -295,7 +299,7 @@ def pairs_of(
 
 
 @pytest.mark.parametrize("operation", LEAVES)
-def test_another_projects_thing_is_none(
+def test_object_of_another_project_equals_absent_object(
     operation: str,
     client: ContractClient,
     database: Database,
@@ -313,10 +317,10 @@ def test_another_projects_thing_is_none(
     assert tried == set(LEAVES[operation])
 
 
-def test_a_whole_request_of_another_project_is_new(
+def test_repeated_request_of_another_project_is_new(
     client: ContractClient, database: Database, ben: Merchant, things: Things
 ) -> None:
-    """Key, order and all: nothing is replayed and nothing exists already."""
+    """With the same key, order and body, nothing is replayed and no duplicate is found."""
     asker = client.with_key(ben.key)
     seen = play(asker, database, "create_invoice", creation("gone", KEY, ORDER))
     absent = creation("none", as_absent(KEY), as_absent(ORDER))
@@ -324,7 +328,7 @@ def test_a_whole_request_of_another_project_is_new(
     assert (seen.status, seen.written[0]) == (201, 1)
 
 
-def test_every_kind_is_tried(things: Things) -> None:
+def test_every_kind_is_tested(things: Things) -> None:
     tried = {
         kind
         for operation, leaves in LEAVES.items()

@@ -1,7 +1,7 @@
-"""Mass assignment: nothing can be written but the documented parameters.
+"""Only documented parameters can be written.
 
-Generated: every column of every table and every field of every answer is sent beside a good request
-of each writing operation, and must be ignored (chat) or refused (payment).
+Every column of every table and every field of every response is added to a valid request of each
+writing operation. It must be ignored (chat) or rejected (payment).
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ PAYMENT, CHAT = load("payment"), load("chat")
 
 
 def parameters_of(document: Mapping[str, Any], operation_id: str) -> set[str]:
-    """Every name an operation knows: of its path, query and header, and the fields of its body."""
+    """Return every name that an operation uses: in its path, query and headers, and the fields of
+    its body.
+    """
     method, path = operations_of(document)[operation_id]
     item = document["paths"][path]
     operation = item[method.lower()]
@@ -44,7 +46,7 @@ def parameters_of(document: Mapping[str, Any], operation_id: str) -> set[str]:
 
 
 def property_names(node: Any) -> Iterator[str]:
-    """Every property name anywhere in a document."""
+    """Return every property name in a document."""
     if isinstance(node, Mapping):
         if isinstance(node.get("properties"), Mapping):
             yield from node["properties"]
@@ -67,28 +69,28 @@ MADE_BY_CHANCE = {
     "upload_file": ("url", "uri"),
     "upload_own_avatar": ("avatar_url",),
 }
-"""Operation -> what is another one in every answer."""
+"""Operation -> random values, which differ in every response."""
 
 
 OPERATIONS = operations_of(specs.load("chat"))
 
 
 def is_written(case: Case) -> bool:
-    """Does the case change something, when the owner sends it?"""
+    """Return whether the case changes data when the owner sends it."""
     method, _ = OPERATIONS[case.operation]
     return method != "GET" and case.cells["owner"] == ALLOWED
 
 
 @pytest.fixture(scope="module")
 def every_name(chat_stage: ChatStage) -> frozenset[str]:
-    """Every name of a column, and of a property of the document."""
+    """Return every name of a column or a property of the document."""
     return frozenset(column_names(ChatBase) | set(property_names(chat_stage.app.document)))
 
 
 @pytest.mark.parametrize(
     "case", [c for c in CHAT.cases if is_written(c)], ids=lambda case: case.name
 )
-def test_chat_ignores_what_is_not_a_parameter(
+def test_chat_ignores_undocumented_parameters(
     case: Case, chat_stage: ChatStage, every_name: frozenset[str]
 ) -> None:
     document = chat_stage.app.document
@@ -99,7 +101,7 @@ def test_chat_ignores_what_is_not_a_parameter(
     answer = chat_stage.answer(laden, "owner", "laden").json()
     assert answer.pop("ignored_parameters_unsupported") == foreign[:MAX_IGNORED]
     for name in MADE_BY_CHANCE.get(case.operation, ()):
-        assert answer.pop(name) != plain.pop(name), "another one every time"
+        assert answer.pop(name) != plain.pop(name), "must differ in every request"
     assert answer == plain
     assert rows(chat_stage.place("laden")) == rows(chat_stage.place("plain"))
 
@@ -111,7 +113,7 @@ def body_fields(case: Case) -> set[str]:
 @pytest.mark.parametrize(
     "case", [c for c in PAYMENT.cases if body_fields(c)], ids=lambda case: case.name
 )
-def test_payment_refuses_what_is_not_a_property(
+def test_payment_rejects_undocumented_properties(
     case: Case, shop: PaymentStage, sqlite_url: str
 ) -> None:
     file = Path(sqlite_url.removeprefix("sqlite:///"))

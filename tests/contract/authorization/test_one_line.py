@@ -1,6 +1,6 @@
-"""Fields of one line: whatever operation takes them, no line break is ever stored.
+"""Single-line fields: no operation stores a line break in them.
 
-Derived from the document: every text that a body takes is tried, but those that are texts of lines.
+Every text in a body of the document is tested, except texts with several lines.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ LINES = {
     "password",
     "welcome_message_custom_text",
 }
-"""Texts of many lines, and secrets, which nobody quotes."""
+"""Texts with several lines, and secrets, which are never quoted."""
 CODE = {"pattern", "url_template", "example_input", "reverse_template", "narrow"}
-"""Patterns and samples for linkifiers and searches: a line break in them is one to be matched."""
+"""Patterns and samples for linkifiers and searches, in which a line break is matched."""
 MARK = "0ne"
 TAKEN: dict[str, Any] = {
     "alternative_url_templates": [f"https://{MARK}.example/{{n}}"],
@@ -50,12 +50,12 @@ TAKEN: dict[str, Any] = {
     "profile_data": [{"id": "$profile_field", "value": MARK}],
     "value": MARK,
 }
-"""Field -> what it takes, where that is not any text."""
+"""Field -> a valid value, if not every text is valid."""
 NOT_FREE = {
     "add_reaction": {"emoji_code", "emoji_name"},
     "create_channel": {"message_retention_days"},
     "create_custom_emoji": {"file"},
-    "create_playground": {"pygments_language"},  # the older name of what is sent too
+    "create_playground": {"pygments_language"},  # the older name of a sent field too
     "delete_queue": {"queue_id"},
     "dev_fetch_api_key": {"username"},
     "fetch_api_key": {"username"},
@@ -66,7 +66,7 @@ NOT_FREE = {
     "send_message": {"subject", "to"},
     "subscribe": {"message_retention_days", "principals"},
     "unsubscribe": {"principals", "subscriptions"},
-    "update_bot": {"service_payload_url"},  # of a bot that has none
+    "update_bot": {"service_payload_url"},  # of a bot without one
     "update_channel": {"message_retention_days"},
     "update_message": {"prev_content_sha256"},
     "update_message_flags": {"flag", "op"},
@@ -90,7 +90,7 @@ NOT_FREE = {
     "upload_file": {"file"},
     "upload_own_avatar": {"file"},
 }
-"""Operation -> fields that refuse any text but one that the server knows, or a number."""
+"""Operation -> fields that only accept texts known to the server, or numbers."""
 DOCUMENT = specs.load("chat")
 OPERATIONS = operations_of(DOCUMENT)
 
@@ -106,7 +106,7 @@ def text_fields(operation_id: str) -> Iterator[str]:
 
 
 def takes_text(node: Mapping[str, Any]) -> bool:
-    """Is it, or is anything in it, a text of the client's own?"""
+    """Return whether a schema is, or contains, a free text."""
     node = resolved(DOCUMENT, node)
     if node.get("type") == "string":
         return "enum" not in node
@@ -116,7 +116,7 @@ def takes_text(node: Mapping[str, Any]) -> bool:
 
 
 def broken(value: Any, text: str) -> Any:
-    """The value with `text` in place of each text in it."""
+    """Return the value with `text` in place of each text in it."""
     if isinstance(value, str) or value is None:
         return text
     if isinstance(value, Mapping):
@@ -140,7 +140,7 @@ TRIED = sorted(
 )
 
 
-def test_the_fields_are_found() -> None:
+def test_single_line_fields_are_found() -> None:
     found = {name for (_, name), _ in TRIED}
     assert found >= {
         *("full_name", "name", "topic", "status_text", "subscriptions", "hint", "email", "data"),
@@ -153,22 +153,22 @@ def test_the_fields_are_found() -> None:
     [(case, name) for (_, name), case in TRIED],
     ids=[f"{o}-{n}" for (o, n), _ in TRIED],
 )
-def test_no_line_break_is_stored(
+def test_line_breaks_are_never_stored(
     case: Case,
     name: str,
     chat_stage: ChatStage,
     tmp_path: Path,
 ) -> None:
-    """A refusal of the break proves something only where the text without it is taken."""
+    """The rejection of a line break counts only if the text is accepted without it."""
     whole = TAKEN.get(name, broken(case.request.get(name), MARK))
     answer = send(chat_stage, case, name, whole)
     if name in NOT_FREE.get(case.operation, ()):
-        assert 400 <= answer.status_code < 500, "it takes text"
+        assert 400 <= answer.status_code < 500, "the field must accept text"
         return
     assert answer.is_success, answer.text
     text = f"{MARK}\r\nline"
     spoilt = with_break(whole, text)
-    assert spoilt != whole, "nothing is tried"
+    assert spoilt != whole, "the case tests nothing"
     answer = send(chat_stage, case, name, spoilt)
     assert answer.status_code < 500, answer.text
     stored = "\n".join(dump(chat_stage.place("cell")))
@@ -177,13 +177,13 @@ def test_no_line_break_is_stored(
 
 
 def send(stage: ChatStage, case: Case, name: str, value: Any) -> httpx.Response:
-    """What the owner is answered who sends `value` in a field of the request."""
+    """Return the response to the owner after sending `value` in a field of the request."""
     laden = replace(case, request={**case.request, name: value})
     return stage.answer(laden, "owner")
 
 
 def with_break(value: Any, text: str) -> Any:
-    """The value with `text` in place of each `MARK` in it."""
+    """Return the value with `text` in place of each `MARK` in it."""
     if isinstance(value, str):
         return value.replace(MARK, text)
     if isinstance(value, Mapping):
@@ -194,7 +194,7 @@ def with_break(value: Any, text: str) -> Any:
 
 
 @pytest.mark.parametrize("sign", ["\n", "\r", "\x85", "\u2028", "\u2029", "\0", "\x1b", "\ufffe"])
-def test_what_no_line_holds(sign: str) -> None:
+def test_characters_of_single_line_texts(sign: str) -> None:
     with pytest.raises(NotOneLine):
         require_one_line("name", f"a{sign}b")
     assert require_one_line("name", "Größe \u200d 王") == "Größe \u200d 王"

@@ -1,4 +1,4 @@
-"""No page of another site makes a browser change anything: every operation of both documents."""
+"""Pages of other sites cannot change data with a browser, in any operation of both documents."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FOREIGN_ORIGIN = {
 
 
 def foreign(own: str) -> Iterator[Mapping[str, str]]:
-    """What a browser says of a page that is not the service's own."""
+    """Return the headers of a browser for a page of another site."""
     scheme, _, host = own.partition("://")
     for origin in (
         "https://evil.example",
@@ -55,7 +55,7 @@ def foreign(own: str) -> Iterator[Mapping[str, str]]:
 
 
 def at_home(own: str) -> Iterator[Mapping[str, str]]:
-    """What is said by clients that are no browsers, and of the service's own pages."""
+    """Return the headers of clients that are not browsers, and of the service's own pages."""
     yield {}
     yield {"Origin": own}
     yield {"Origin": own, "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}
@@ -63,7 +63,9 @@ def at_home(own: str) -> Iterator[Mapping[str, str]]:
 
 
 def changing(policy: Policy, document: Mapping[str, Any]) -> list[tuple[Case, str]]:
-    """One case of each operation that may change something, and an actor who may do it."""
+    """Return a case for each operation that may change data, and an actor who is allowed to send
+    it.
+    """
     methods = operations_of(document)
     found = {}
     for case in policy.cases:
@@ -74,7 +76,7 @@ def changing(policy: Policy, document: Mapping[str, Any]) -> list[tuple[Case, st
 
 
 def successes(document: Mapping[str, Any], operation: str) -> list[int]:
-    """The statuses by which the document says that an operation has done its work."""
+    """Return the statuses of success of an operation in the document."""
     method, path = operations_of(document)[operation]
     responses = document["paths"][path][method.lower()]["responses"]
     return [int(status) for status in responses if str(status).startswith("2")]
@@ -82,7 +84,7 @@ def successes(document: Mapping[str, Any], operation: str) -> list[int]:
 
 @contextmanager
 def unchanged(file: Path) -> Iterator[None]:
-    """Fails when anybody has written to the database meanwhile."""
+    """Fail if the database is changed in the block."""
     with closing(sqlite3.connect(file)) as connection:
         look = "PRAGMA data_version"
         before = connection.execute(look).fetchone()
@@ -91,16 +93,16 @@ def unchanged(file: Path) -> Iterator[None]:
 
 
 @pytest.mark.reaches("CSRF_FAILED")
-def test_chat(chat_stage: ChatStage) -> None:
+def test_chat_operations_reject_other_origins(chat_stage: ChatStage) -> None:
     cases = changing(CHAT, chat_stage.app.document)
     assert len(cases) > 50
-    homes = cycle(at_home(OWN["chat"]))  # each operation hears one of them: what it does takes long
+    homes = cycle(at_home(OWN["chat"]))  # one for each slow operation
     for case, actor in cases:
         headers = next(homes)
         served = chat_stage.try_out(case, actor, headers=headers)
         assert served.is_success, (case.name, headers, served.text)
         chat_stage.forget()
-        chat_stage.try_out(case, "nobody")  # makes the copy that is looked at
+        chat_stage.try_out(case, "nobody")  # creates the copy that is compared
         with unchanged(chat_stage.place(CLEAN)):
             for headers in foreign(OWN["chat"]):
                 refused = chat_stage.try_out(case, actor, headers=headers)
@@ -112,7 +114,9 @@ def test_chat(chat_stage: ChatStage) -> None:
 @pytest.mark.parametrize(
     "operation", sorted(case.operation for case, _ in changing(PAYMENT, served("payment")))
 )
-def test_payment(operation: str, shop: PaymentStage, sqlite_url: str, tmp_path: Path) -> None:
+def test_payment_operations_reject_other_origins(
+    operation: str, shop: PaymentStage, sqlite_url: str, tmp_path: Path
+) -> None:
     app, file = shop.app, Path(sqlite_url.removeprefix("sqlite:///"))
     cases = {case.operation: (case, actor) for case, actor in changing(PAYMENT, app.document)}
     case, actor = cases.pop(operation)
@@ -131,8 +135,8 @@ def test_payment(operation: str, shop: PaymentStage, sqlite_url: str, tmp_path: 
         assert [answer.status_code] == successes(app.document, operation), (headers, answer.text)
 
 
-def test_a_form_that_means_another_method(chat_stage: ChatStage, tmp_path: Path) -> None:
-    """Whatever it means, and in every type that a form of another site can be sent as."""
+def test_method_override_by_a_form_is_rejected(chat_stage: ChatStage, tmp_path: Path) -> None:
+    """For all methods, and all media types that a form of another site can have."""
     database = chat_stage.copy("form")
     chat_stage.app.play(database, chat_stage.clock)
     client = ChatClient(chat_stage.app, "acme.example", chat_stage.cast.cordelia)
@@ -157,8 +161,10 @@ def test_a_form_that_means_another_method(chat_stage: ChatStage, tmp_path: Path)
     database.dispose()
 
 
-def test_reading_is_for_every_page_that_has_a_key(chat_stage: ChatStage, tmp_path: Path) -> None:
-    """A `GET` changes nothing, and no page of another site can read the answer."""
+def test_reads_with_a_key_are_allowed_from_every_origin(
+    chat_stage: ChatStage, tmp_path: Path
+) -> None:
+    """A `GET` changes nothing, and pages of other sites cannot read the response."""
     database = chat_stage.copy("read")
     chat_stage.app.play(database, chat_stage.clock)
     client = ChatClient(chat_stage.app, "acme.example", chat_stage.cast.cordelia)

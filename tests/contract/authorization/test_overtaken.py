@@ -1,7 +1,7 @@
-"""Rights that end between the first look at who asks and the write: nothing is written.
+"""If permissions end between the first check and the write, nothing is written.
 
-Every operation of both documents that changes something, with a request of permissions.yaml
-that is allowed, on both databases. `Overtaken` lets somebody else commit in between.
+Covers every operation of both documents that changes data, with an allowed request of
+permissions.yaml, on both databases. `Overtaken` commits another change in between.
 """
 
 from collections.abc import Callable, Iterator
@@ -43,18 +43,18 @@ WRITES_NOTHING_YET = {
     "create_video_call": "writes down what the vendor said, nothing of the user's",
     "create_zoom_call": "writes down what the vendor said, nothing of the user's",
 }
-"""Operations that come to no write of the user's here, and why."""
+"""Operations that write nothing of the user here -> the reason."""
 
 
 CHANGES_NOTHING_OF_OURS = {
     "advance_clock", "mine_blocks", "pay_invoice", "reorganise_chain", "send_sample_event",
     "test_webhook_endpoint",
 }  # fmt: skip
-"""Operations of the payment service that act on an endpoint or on a chain."""
+"""Operations of the payment service that affect an endpoint or a chain."""
 
 
 class Overtaken:
-    """A database where `change`, when there is one, is committed just before the next write."""
+    """A database that commits `change`, if set, just before the next write."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -71,15 +71,15 @@ class Overtaken:
 
     @contextmanager
     def overtaking(self, change: Work, back: Work) -> Iterator[None]:
-        """Let `change` overtake the request that is sent meanwhile; `back` undoes it."""
+        """Commit `change` before the write of the request sent in the block. `back` undoes it."""
         self.change = change
         yield
-        assert self.change is None, "the request came to no write"
+        assert self.change is None, "the request has written nothing"
         self._database.run(back)
 
 
 def contents(database: Database, metadata: MetaData) -> dict[str, int]:
-    """How many rows each table has."""
+    """Return the number of rows of each table."""
     with database.reading() as reader:
         return {
             table.name: reader.execute(select(func.count()).select_from(table)).scalar_one()
@@ -104,12 +104,12 @@ ALLOWED_ONES = [
     for actor in ("owner", "member")
     if case.cells[actor] == ALLOWED and (actor == "owner" or case.cells["owner"] != ALLOWED)
 ]
-"""Each with an actor who may: the owner, else a member."""
+"""Each case with an allowed actor: the owner, or a member."""
 
 
 @dataclass
 class Stage:
-    """The chat stage on a database that can be overtaken."""
+    """The chat stage on a database in which other changes can precede a write."""
 
     app: ChatApp
     cast: Cast
@@ -171,13 +171,15 @@ def told(response: httpx.Response) -> tuple[int, str, str]:
     return response.status_code, body["code"], body["msg"]
 
 
-def test_every_operation_that_changes_something_is_tried() -> None:
+def test_every_writing_operation_is_tested() -> None:
     tried = {case.operation for case, _ in ALLOWED_ONES}
     assert tried | WRITES_NOTHING_YET.keys() == {case.operation for case in CHANGING}
 
 
 def ends_of(stage: Stage, actor: str) -> dict[str, tuple[Work, Work, str]]:
-    """What may happen to an actor: how, how it is undone, and what they are told then."""
+    """Yield the events that can end an actor's permissions: name, change, undo, and the expected
+    error.
+    """
     member = stage.member(actor)
 
     def user(**values: object) -> Work:
@@ -204,7 +206,7 @@ def ends_of(stage: Stage, actor: str) -> dict[str, tuple[Work, Work, str]]:
 
 
 class TestChat:
-    def test_ended_rights(self, stage: Stage) -> None:
+    def test_ended_permissions_stop_the_write(self, stage: Stage) -> None:
         before = contents(cast(Database, stage.database), ChatBase.metadata)
         unexpected = {}
         for case, actor in ALLOWED_ONES:
@@ -218,7 +220,7 @@ class TestChat:
         assert unexpected == {}
         assert contents(cast(Database, stage.database), ChatBase.metadata) == before
 
-    def test_a_lower_role(self, stage: Stage) -> None:
+    def test_demoted_user_gets_the_error_of_the_lower_role(self, stage: Stage) -> None:
         """Who becomes a guest is told what a guest is told."""
         before = contents(cast(Database, stage.database), ChatBase.metadata)
         change = stage.set_user("owner", role=Role.GUEST)
@@ -244,7 +246,7 @@ class TestChat:
 
 
 class TestPayment:
-    def test_a_revoked_key(
+    def test_revoked_key_stops_the_write(
         self, payment_app: PaymentApp, database: Database, clock: FrozenClock
     ) -> None:
         overtaken = Overtaken(database)

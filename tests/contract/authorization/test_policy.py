@@ -1,4 +1,4 @@
-"""Every operation of both documents, as every actor: permissions.yaml holds, cell by cell."""
+"""Every operation of both documents, as every actor, behaves as listed in permissions.yaml."""
 
 import httpx
 import pytest
@@ -15,13 +15,15 @@ PAYMENT, CHAT = load("payment"), load("chat")
 
 
 def answer_of(response: httpx.Response) -> tuple[int, str]:
-    """What the policy's refusals are told by: the status, and the code or the text."""
+    """Return the parts of a response by which refusals are recognized: the status, and the code or
+    the text.
+    """
     body = response.json()
     return response.status_code, body.get("msg", body.get("code", ""))
 
 
 @pytest.mark.parametrize("case", CHAT.cases, ids=lambda case: case.name)
-def test_chat(case: Case, chat_stage: ChatStage) -> None:
+def test_chat_follows_the_policy(case: Case, chat_stage: ChatStage) -> None:
     chat_stage.forget()
     unexpected = {}
     for actor, expected in case.cells.items():
@@ -38,7 +40,7 @@ def test_chat(case: Case, chat_stage: ChatStage) -> None:
 
 
 @pytest.mark.parametrize("case", PAYMENT.cases, ids=lambda case: case.name)
-def test_payment(case: Case, shop: PaymentStage) -> None:
+def test_payment_follows_the_policy(case: Case, shop: PaymentStage) -> None:
     unexpected = {}
     for actor, expected in case.cells.items():
         response = shop.answer(case, actor)
@@ -61,7 +63,9 @@ def test_every_operation_has_a_case(policy: object) -> None:
 
 
 def names_given_twice(node: yaml.Node | None) -> list[str]:
-    """The keys that a mapping of a YAML document has twice; a reader keeps the last, silently."""
+    """Return the keys that occur twice in a mapping of a YAML document. Readers silently keep the
+    last.
+    """
     if isinstance(node, yaml.SequenceNode):
         return [name for item in node.value for name in names_given_twice(item)]
     if not isinstance(node, yaml.MappingNode):
@@ -71,10 +75,10 @@ def names_given_twice(node: yaml.Node | None) -> list[str]:
     return [*(name for name in set(names) if names.count(name) > 1), *inner]
 
 
-def test_no_name_is_given_twice() -> None:
+def test_names_are_unique() -> None:
     assert names_given_twice(yaml.compose("{a: 1, b: [{c: 1, c: 2}]}")) == ["c"]
     assert names_given_twice(yaml.compose(PERMISSIONS.read_text())) == []
 
 
-def test_the_page_is_what_the_policy_says() -> None:
+def test_page_matches_the_policy() -> None:
     assert PERMISSIONS_PAGE.read_text() == rendered(), "run scripts/permissions-table"

@@ -1,4 +1,4 @@
-"""Property-level authorization: which fields each actor can read."""
+"""Property-level authorization: the fields that each actor can read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ READERS = ("guest", "member", "moderator", "administrator", "owner", "bot")
 
 
 @pytest.mark.parametrize("visibility", VISIBILITY)
-def test_who_reads_the_real_address(visibility: int, chat_stage: ChatStage, tmp_path: Path) -> None:
+def test_roles_that_read_the_real_email_address(
+    visibility: int, chat_stage: ChatStage, tmp_path: Path
+) -> None:
     file = Path(shutil.copy(chat_stage.file, tmp_path / "chat.db"))
     hamlet = chat_stage.cast.hamlet
     with sqlite3.connect(file) as connection:
@@ -58,14 +60,16 @@ READABLE = read_yaml(PERMISSIONS)["chat"]["more_to_read"]
 
 
 def is_read_by_several(case: Case) -> bool:
-    """Return whether the case is a GET that more than one reader may send."""
+    """Return whether the case is a GET that several readers may send."""
     allowed = [actor for actor in READERS if case.cells[actor] == ALLOWED]
     return OPERATIONS[case.operation][0] == "GET" and len(allowed) > 1
 
 
 def field_paths(value: Any, path: str = "") -> Iterator[str]:
-    """The paths of all fields of an answer; items of a list are one, names that are ids are `#`.
-    `path.*`: there is nothing in it.
+    """Return the paths of all fields of a response.
+
+    List items share one path, and names that are ids are written as `#`. `path.*` marks an empty
+    value.
     """
     if value in ({}, []):
         yield f"{path}.*"
@@ -84,7 +88,7 @@ def field_paths(value: Any, path: str = "") -> Iterator[str]:
     [case for case in CHAT.cases if is_read_by_several(case)],
     ids=lambda case: case.name,
 )
-def test_everybody_reads_the_same_fields(case: Case, chat_stage: ChatStage) -> None:
+def test_all_readers_get_the_same_fields(case: Case, chat_stage: ChatStage) -> None:
     chat_stage.forget()
     answers = {
         actor: chat_stage.try_out(case, actor) for actor in READERS if case.cells[actor] == ALLOWED

@@ -1,4 +1,6 @@
-"""No answer names somebody whom its reader may not know: everything a restricted guest can read."""
+"""No response names users whom its reader must not know, in everything that a restricted guest can
+read.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,12 @@ TELLING = {
     "list_users",
     SNAPSHOT,
 }
-"""Operations in whose answers a member finds Yorick, or who holds what is his."""
+"""Operations with Yorick, or users of his objects, in the responses to a member."""
 
 
 def requests_of(operation: str) -> Iterator[Mapping[str, Any]]:
-    """The requests of the policy, the first also with the document's switches on; of the snapshot
-    everything.
+    """Return the requests of the policy. The first is also sent with the document's options
+    enabled, and the snapshot is requested completely.
     """
     if operation == SNAPSHOT:
         yield {"include_subscribers": True}
@@ -50,11 +52,11 @@ def requests_of(operation: str) -> Iterator[Mapping[str, Any]]:
     requests = [case.request for case in load("chat").cases if case.operation == operation]
     yield from requests
     yield {**requests[0], **switches}
-    for name in switches:  # some are for administrators only
+    for name in switches:  # some are only for administrators
         yield {**requests[0], name: True}
 
 
-def test_no_answer_names_somebody_its_reader_may_not_know(hidden_stage: HiddenStage) -> None:
+def test_responses_name_no_unknown_users(hidden_stage: HiddenStage) -> None:
     hidden_stage.forget()
     told: dict[str, set[str]] = {"guest": set(), "member": set()}
     yorick = next(str(h.thing) for h in hidden_stage.hidden if h.kind == "user id")

@@ -1,4 +1,4 @@
-"""What clients do with events of channels, subscriptions and folders."""
+"""How clients apply events of channels, subscriptions and folders."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ OWN_SETTINGS = (
 
 
 TOLD_WITH = ("rendered_description", "history_public_to_subscribers", "is_web_public")
-"""Properties that come with another one's new value."""
+"""Properties sent together with the new value of another property."""
 
 
 def shown(store: Store, stream_id: int) -> Iterator[dict[str, Any]]:
-    """The objects of the state that show a channel."""
+    """Return the objects of the state that show a channel."""
     for key in LISTS:
         found = store.find(key, "stream_id", stream_id)
         if found is not None:
@@ -83,7 +83,7 @@ def _subscribed(store: Store, channel: dict[str, Any]) -> None:
         store.take(key, "stream_id", stream_id)
     store.state["subscriptions"].append(dict(channel))
     known = store.find("streams", "stream_id", stream_id)
-    assert known is not None, "the channel was told before"
+    assert known is not None, "the channel must be known"
     known.update({name: channel[name] for name in known})
 
 
@@ -101,7 +101,7 @@ def _peers(
     added: set[int] = frozenset(),  # type: ignore[assignment]
     removed: set[int] = frozenset(),  # type: ignore[assignment]
 ) -> None:
-    """`subscriber_count` is the client's to keep, by the others who come and go."""
+    """Update `subscriber_count`, which clients count from the events about other users."""
     for channel in shown(store, stream_id):
         channel["subscriber_count"] += len(added) - len(removed)
         if "subscribers" in channel:

@@ -1,5 +1,6 @@
-"""A client's state against a new snapshot of the same user: everything that the document names must
-be equal, but for what stands here with its reason.
+"""A client's state compared with a new snapshot of the same user.
+
+All documented properties must be equal, except those listed here with a reason.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ WITHOUT_EVENTS = {
     "presences": "clients ask for what is newer with POST /users/me/presence",
     "presence_last_update_id": "the same",
 }
-"""Keys that no event keeps."""
+"""Keys that no event updates."""
 
 
 NOTIFICATIONS = {
@@ -32,9 +33,9 @@ NOTIFICATIONS = {
 
 
 def differences(store: Store, fresh: Snapshot, *, is_older: bool, wildcards: set[int]) -> list[str]:
-    """What a client that kept up with its events sees otherwise than one that registers now.
+    """Return the differences between a client that applied its events and one that registers now.
 
-    `wildcards`: ids of messages in which the user is mentioned only with everybody.
+    `wildcards` are ids of messages that mention the user only with a wildcard.
     """
     found: list[str] = []
     asked = Asked(store, is_older, wildcards)
@@ -59,7 +60,7 @@ def _unlike(place: str, had: Any, has: Any) -> Iterator[str]:
 
 
 class Asked:
-    """Whose state it is, and what their client asked for: as flutter does, or as an older one."""
+    """The user, and the options of their client: those of flutter, or those of an older one."""
 
     def __init__(self, store: Store, is_older: bool, wildcards: set[int]) -> None:
         self.store = store
@@ -75,8 +76,8 @@ def _as_it_is(asked: Asked, value: Any, fresh: Snapshot) -> Any:
 
 
 def _people(asked: Asked, value: Any, fresh: Snapshot) -> Any:
-    """By id, in whose order clients keep them. An older client makes an avatar itself, or takes the
-    address that it is given.
+    """Return users by id, because clients keep no order. Older clients derive the avatar
+    themselves, or use the given URL.
     """
     left_out = {"avatar_url"} if asked.is_older else set()
     return {
@@ -89,9 +90,11 @@ def _bots(asked: Asked, value: Any, fresh: Snapshot) -> Any:
 
 
 def _channels(asked: Asked, value: Any, fresh: Snapshot) -> Any:
-    """`subscribers` come to who did not ask for them in events of their own subscriptions. An older
-    client's notification settings are those of the user at the time of the snapshot; they follow no
-    event.
+    """Return channels without `subscribers`, which clients that did not request them get only in
+    events of their own subscriptions.
+
+    The notification settings of an older client are those of the user at the time of the snapshot,
+    because no event updates them.
     """
     left_out = NOTIFICATIONS if asked.is_older else {"subscribers"}
     return {
@@ -100,13 +103,15 @@ def _channels(asked: Asked, value: Any, fresh: Snapshot) -> Any:
 
 
 def _left(asked: Asked, value: Any, fresh: Snapshot) -> Any:
-    """A channel that was gone comes back as a new one: no event tells of what it was before."""
+    """Return left channels. A channel that disappeared returns as a new one, because no event
+    contains its earlier state.
+    """
     kept = [each for each in value if each["stream_id"] not in asked.store.lost]
     return _channels(asked, kept, fresh)
 
 
 def _streams(asked: Asked, value: Any, fresh: Snapshot) -> Any:
-    """These never have `subscribers`."""
+    """Return channels, which never have `subscribers`."""
     return _channels(Asked(asked.store, False, set()), value, fresh)
 
 
@@ -115,8 +120,8 @@ def _groups(asked: Asked, value: Any, fresh: Snapshot) -> Any:
 
 
 def _policies(asked: Asked, value: Any, fresh: Snapshot) -> Any:
-    """Policies outlive the loss of a channel. Nobody tells of that, nor when the channel is back;
-    the client asks with GET /user_topics.
+    """Return policies of topics. They survive the loss of a channel. No event reports this, nor
+    their return with the channel, so clients use GET /user_topics.
     """
     store = asked.store
     known = {each["stream_id"] for each in fresh["streams"]} - store.lost
@@ -128,7 +133,7 @@ def _policies(asked: Asked, value: Any, fresh: Snapshot) -> Any:
 
 
 def _scheduled(asked: Asked, value: Any, fresh: Snapshot) -> Any:
-    """Scheduled messages, and reminders."""
+    """Return scheduled messages or reminders."""
     names = ("scheduled_delivery_timestamp", "scheduled_message_id", "reminder_id")
     return sorted(value, key=lambda each: [each.get(name) for name in names])
 
@@ -138,12 +143,12 @@ def _drafts(asked: Asked, value: Any, fresh: Snapshot) -> Any:
 
 
 def _newest(asked: Asked, value: Any, fresh: Snapshot) -> Any:
-    """Nobody tells which message is the newest once the newest is deleted."""
+    """Return nothing, because no event reports the newest message after the newest is deleted."""
     return value if value not in asked.store.deleted else fresh["max_message_id"]
 
 
 def _conversations(asked: Asked, value: Any, fresh: Snapshot) -> Any:
-    """As above: of those whose newest message is deleted nothing is known."""
+    """Return conversations, without those whose newest message was deleted, for the same reason."""
     unknown = {
         tuple(each["user_ids"])
         for each in asked.store.state["recent_private_conversations"]
@@ -153,9 +158,11 @@ def _conversations(asked: Asked, value: Any, fresh: Snapshot) -> Any:
 
 
 def _unread(asked: Asked, value: Any, fresh: Snapshot) -> Any:
-    """Topics by their keys, as the case of their names may be that of any message. The count is
-    the client's own work. Whether a mention of everybody counts in what is muted depends on what is
-    muted, which a client applies itself.
+    """Return unread messages, with topics by key, because the case of their names can be that of
+    any message.
+
+    The count is computed by the client. Whether a wildcard mention counts in a muted conversation
+    depends on mutes, which clients apply themselves.
     """
     store = asked.store
     topics = {
@@ -194,7 +201,7 @@ FORMS: dict[str, Form] = {
 
 
 def count_heard(store: Store) -> int:
-    """`unread_msgs.count` as a client makes it: all but what is muted."""
+    """Return `unread_msgs.count` as clients compute it: all messages except muted ones."""
     state = store.state
     muted = {each["stream_id"] for each in state["subscriptions"] if each["is_muted"]}
     policies = {

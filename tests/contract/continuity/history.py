@@ -29,13 +29,13 @@ for _room in ("tests.contract.continuity", "tests.contract.continuity.operations
         importlib.import_module(f"{_room}.{_noun}")
 
 FOLLOWERS = ("cordelia", "iago", "hamlet", "polonius", "reminder")
-"""An owner, an administrator, a member, a guest and a bot: all whose events are followed."""
+"""An owner, an administrator, a member, a guest and a bot, whose events are followed."""
 OLDER = {
     "event_types": sorted(APPLIERS.keys() - {"user_topic"}),
     "fetch_event_types": "null",
     "include_subscribers": True,
 }
-"""How a client without any capability registers, which knows muted topics by their older event."""
+"""The registration of a client without capabilities, which gets the older event of muted topics."""
 STYLES = {"flutter": flutter.REGISTRATION, "older": OLDER}
 TRIES = 30
 
@@ -57,7 +57,7 @@ class Follower:
 
 
 class History:
-    """One of a seed. `said` tells what happened, for who reads of a difference."""
+    """A history of a seed. `said` is a log for the analysis of differences."""
 
     def __init__(
         self, client: ChatClient, database: Database, cast: Cast, clock: FrozenClock, seed: int
@@ -77,7 +77,7 @@ class History:
     # --- calls ------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Something to act on."""
+        """Create objects to act on."""
         for operation_id in ("subscribe", "create_profile_field", "create_channel_folder"):
             for _ in range(3):
                 self.act(operation_id)
@@ -88,30 +88,32 @@ class History:
         self.enable_reports()
 
     def bring_back(self, name: str) -> None:
-        """Activate the account of somebody who may have left."""
+        """Activate the account of a user who may have left."""
         path = f"/users/{self.world.members[name].id}/reactivate"
         self._ask(call(self.world.members["cordelia"], "POST", path))
 
     def enable_reports(self) -> None:
-        """To a channel that is not archived, whatever became of the last one."""
+        """Send reports to a channel that is not archived."""
         sql = "SELECT id FROM channel WHERE realm_id = :realm AND NOT is_archived ORDER BY id"
         reports = {"moderation_request_channel_id": self.world.row(sql).id}
         self._ask(call(self.world.members["cordelia"], "PATCH", "/realm", **reports))
 
     def act_at_random(self) -> None:
-        """One call of any operation; then whatever is due."""
+        """Make one call of any operation, then run all due work."""
         self.act(self.world.pick(*OPERATIONS))
         self.world_goes_on()
 
     def act(self, operation_id: str) -> bool:
-        """Whether it succeeded."""
+        """Make a call. Return whether it succeeded."""
         made = self.make(operation_id)
         if made is None:
             return False
         return self._note(operation_id, made, self._ask(made))
 
     def act_while(self, waiting: httpx.Request, operation_id: str) -> httpx.Response | None:
-        """One call while a request waits; the answer of that request, None if no call was made."""
+        """Make a call while a request waits. Return the response of that request, or None if no
+        call was made.
+        """
         made = self.make(operation_id)
         if made is None:
             return None
@@ -126,7 +128,7 @@ class History:
             return None
 
     def insist(self, operation_id: str) -> bool:
-        """Until it succeeds once; no if there is no such operation."""
+        """Repeat a call until it succeeds. Return whether the operation exists."""
         return operation_id in OPERATIONS and any(self.act(operation_id) for _ in range(TRIES))
 
     def world_goes_on(self) -> None:
@@ -137,7 +139,7 @@ class History:
             self.said.append("a worker removed messages")
 
     def at_once(self, operation_ids: list[str]) -> None:
-        """Calls at the same time, and between them clients that register."""
+        """Make calls concurrently, while clients register."""
         made = [(each, made) for each in operation_ids if (made := self.make(each)) is not None]
         name = self.world.pick(*FOLLOWERS)
         style = self.world.pick(*STYLES)
@@ -145,7 +147,7 @@ class History:
         asked.insert(len(asked) // 2, self._registration(name, style))
         answers = self.client.at_once(*asked)
         registered = answers.pop(len(made) // 2).json()
-        if registered["result"] == "success":  # not: the key was renewed meanwhile
+        if registered["result"] == "success":  # except if the key was renewed meanwhile
             self.followers.append(Follower(name, style, registered))
         for (operation_id, asked_for), answer in zip(made, answers, strict=True):
             self._note(operation_id, asked_for, answer)
@@ -170,7 +172,7 @@ class History:
     # --- clients ----------------------------------------------------------------------------------
 
     def follow(self) -> None:
-        """Everybody registers, with both clients."""
+        """Register both clients for all users."""
         for name in FOLLOWERS:
             for style in STYLES:
                 self.followers.append(Follower(name, style, self._register(name, style)))
@@ -185,7 +187,7 @@ class History:
         return answer
 
     def catch_up(self) -> None:
-        """All clients apply what they have not seen."""
+        """Apply all new events in all clients."""
         for follower in list(self.followers):
             while events := self.poll(follower):
                 for event in events:
@@ -193,22 +195,22 @@ class History:
                     follower.seen = event["id"]
 
     def poll(self, follower: Follower) -> list[dict[str, Any]]:
-        """The client of a queue that ended registers again, as all clients do."""
+        """Poll. If its queue has ended, the client registers again, like all clients."""
         client = self.client.acting_as(self.world.members[follower.name])
         answer = client.get("/events", **follower.query())
         if answer.get("code") == "BAD_EVENT_QUEUE_ID":
             self.said.append(f"the queue of {follower} ended")
             self.followers.remove(follower)
-            anew = Follower(
+            renewed = Follower(
                 follower.name, follower.style, self._register(follower.name, follower.style)
             )
-            self.followers.append(anew)
+            self.followers.append(renewed)
             return []
         assert answer["result"] == "success", answer
         return list(answer["events"])
 
     def _wildcards(self, name: str) -> set[int]:
-        """Messages that mention the user with everybody (16, 32), and not by name (8, 64)."""
+        """Return messages that mention the user by wildcard (16, 32) and not by name (8, 64)."""
         sql = "SELECT message_id FROM user_message WHERE user_id = :user_id AND flags & 72 = 0"
         rows = self.world.rows(f"{sql} AND flags & 48 <> 0", user_id=self.world.members[name].id)
         return {row.message_id for row in rows}
@@ -218,7 +220,7 @@ class History:
         return [] if by_events == said else [f"unread_msgs/count: {by_events}, said to be {said}"]
 
     def compare(self) -> list[str]:
-        """What any client has otherwise than a new one of the same user."""
+        """Return the differences between each client and a new one of the same user."""
         found = []
         fresh = {
             (name, style): self._register(name, style) for name in FOLLOWERS for style in STYLES
@@ -231,7 +233,7 @@ class History:
                 is_older=follower.style == "older",
                 wildcards=self._wildcards(follower.name),
             )
-            if not unlike and follower.style == "flutter":  # who knows policies for topics
+            if not unlike and follower.style == "flutter":  # clients with policies for topics
                 unlike = self._miscounted(follower.store, now)
             found += [f"{follower}: {each}" for each in unlike]
         return found

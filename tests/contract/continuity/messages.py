@@ -1,4 +1,4 @@
-"""What clients do with events of messages: what is unread, starred, newest, recent."""
+"""How clients apply events of messages: unread, starred, newest and recent messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.contract.continuity.store import Event, Store, applies
 
 MENTIONS = ("mentioned", "stream_wildcard_mentioned", "topic_wildcard_mentioned")
 Place = tuple[str, Any]
-"""("streams", (stream id, topic as it is shown)), ("pms", other user id), ("huddles", ids)."""
+"""("streams", (stream id, displayed topic)), ("pms", other user id), ("huddles", ids)."""
 
 
 # --- what is unread -------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def _mention(store: Store, ids: Iterable[int], is_mentioned: bool) -> None:
 
 
 def _conversation(store: Store, others: Iterable[int]) -> Place:
-    """By the others; nobody: with oneself."""
+    """Return the conversation with these users. With no others, it is the user's own."""
     ids = sorted({*others} - {store.me})
     if len(ids) > 1:
         return "huddles", ",".join(map(str, sorted([*ids, store.me])))
@@ -116,7 +116,7 @@ def update_message(store: Store, event: Event) -> None:
 
 
 def _move(store: Store, event: Event) -> None:
-    """Those that are unread are unread elsewhere from now on."""
+    """Move the unread messages of the event to their new conversation."""
     moved = unread_ids(store).intersection(event["message_ids"])
     if not moved:
         return

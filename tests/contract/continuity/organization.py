@@ -1,4 +1,4 @@
-"""What clients do with events of the organization."""
+"""How clients apply events of the organization."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients do with events of what is their user's own."""
+"""How clients apply events of their user's own data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def user_settings(store: Store, event: Event) -> None:
     if event["property"] in AT_TOP:
         store.state[event["property"]] = event["value"]
     if event["property"] == "enable_drafts_synchronization":
-        store.state["drafts"] = []  # what a client then keeps, it keeps for itself
+        store.state["drafts"] = []  # other settings exist only in the client
 
 
 @applies("user_topic")
@@ -36,7 +36,7 @@ def muted_topics(store: Store, event: Event) -> None:
 
 @applies("attachment")
 def attachment(store: Store, event: Event) -> None:
-    """No snapshot holds files."""
+    """Do nothing, because snapshots contain no files."""
     assert event["upload_space_used"] >= 0
 
 
@@ -76,7 +76,7 @@ def has_token(store: Store, event: Event) -> None:
 
 @applies("scheduled_messages")
 def scheduled_messages(store: Store, event: Event) -> None:
-    """The earliest first."""
+    """Apply an event of scheduled messages, which are sorted by time."""
     if event["op"] == "remove":
         store.take("scheduled_messages", "scheduled_message_id", event["scheduled_message_id"])
         return

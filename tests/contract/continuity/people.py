@@ -1,4 +1,4 @@
-"""What clients do with events of users and user groups."""
+"""How clients apply events of users and user groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.contract.continuity.store import Event, Store, applies
 
 OWNER, ADMINISTRATOR, MODERATOR, GUEST = 100, 200, 300, 600
 ONLY_OWN = ("avatar_source", "avatar_url_medium")
-"""What a client keeps of its own user, and of no other."""
+"""Properties that a client stores only for its own user."""
 OWN = ("full_name", "delivery_email", "avatar_url", *ONLY_OWN)
 
 
@@ -53,7 +53,7 @@ def _update(store: Store, user: dict[str, Any], person: dict[str, Any]) -> None:
         elif name == "is_active":
             _set_active(store, user, value)
         elif name == "is_deleted" and not value:
-            user.pop(name, None)  # there only when it is true
+            user.pop(name, None)  # present only if it is true
         else:
             if name not in ONLY_OWN:
                 user[name] = value
@@ -95,7 +95,7 @@ def realm_bot(store: Store, event: Event) -> None:
 
 @applies("custom_profile_fields")
 def custom_profile_fields(store: Store, event: Event) -> None:
-    """What users said in a field goes with the field."""
+    """Replace the profile fields. The users' values of a deleted field are deleted too."""
     store.state["custom_profile_fields"] = event["fields"]
     kept = {str(field["id"]) for field in event["fields"]}
     for user in (*store.state["realm_users"], *store.state["realm_non_active_users"]):
@@ -131,7 +131,7 @@ def user_group(store: Store, event: Event) -> None:
 
 @applies("user_status")
 def user_status(store: Store, event: Event) -> None:
-    """An empty text, and `away` when it is false, are no part of a status."""
+    """Apply a status. An empty text, and `away` if it is false, are not part of a status."""
     said = {key: value for key, value in event.items() if key not in ("id", "type", "user_id")}
     status = store.state["user_status"].get(str(event["user_id"]), {}) | said
     status = {key: value for key, value in status.items() if value not in ("", False)}

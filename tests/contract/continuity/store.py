@@ -1,7 +1,7 @@
-"""A client's state: a snapshot, and what events make of it.
+"""A client's state: a snapshot, and the events applied to it.
 
-Written as a client is, from the document alone; nothing here imports the product. Each type of
-event has one applier, in the module of its noun.
+It is written like a client, from the document alone, and imports no product code. Each type of
+event has an applier, in the module of its noun.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ EMPTY_NAME = "realm_empty_topic_display_name"
 
 
 class Store:
-    """The state of one client of one user. `capabilities` are those it declared."""
+    """The state of a client of a user. `capabilities` are those that the client declared."""
 
     def __init__(self, snapshot: dict[str, Json], capabilities: Iterable[str]) -> None:
         self.state = snapshot
@@ -25,22 +25,24 @@ class Store:
         self.lost: set[int] = set()
 
     def apply(self, event: Event) -> None:
-        """Raises `KeyError` for a type without an applier."""
+        """Apply an event. Raises `KeyError` for a type without an applier."""
         APPLIERS[event["type"]](self, event)
 
     def find(self, key: str, id_name: str, value: int) -> dict[str, Json] | None:
-        """The object of a list of the state with that id."""
+        """Return the object with that id from a list of the state."""
         return next((each for each in self.state[key] if each[id_name] == value), None)
 
     def take(self, key: str, id_name: str, value: int) -> dict[str, Json] | None:
-        """The same, removed from the list."""
+        """Return the object with that id, and remove it from the list."""
         found = self.find(key, id_name, value)
         if found is not None:
             self.state[key].remove(found)
         return found
 
     def topic_key(self, topic: str) -> str:
-        """Topics are the same in any case; some clients get a name for the empty one."""
+        """Return the key of a topic. Topics are case-insensitive, and some clients get a name for
+        the empty topic.
+        """
         return "" if topic == self.state[EMPTY_NAME] else topic.casefold()
 
 
@@ -49,7 +51,7 @@ APPLIERS: dict[str, Applier] = {}
 
 
 def applies(*types: str) -> Callable[[Applier], Applier]:
-    """Registers the applier of these types."""
+    """Register the applier of these types."""
 
     def register(applier: Applier) -> Applier:
         APPLIERS.update(dict.fromkeys(types, applier))
@@ -61,14 +63,14 @@ def applies(*types: str) -> Callable[[Applier], Applier]:
 @applies("typing", "typing_edit_message", "heartbeat", "realm_export", "realm_export_consent")
 @applies("invites_changed")
 def _nothing(store: Store, event: Event) -> None:
-    """Says nothing about what a snapshot contains."""
+    """Do nothing, because snapshots contain nothing of this event."""
 
 
 @applies("presence")
 def _presence(store: Store, event: Event) -> None:
-    """Clients ask for presence now and then; the event only comes before."""
+    """Do nothing, because clients poll for presence, and the event is only faster."""
 
 
 @applies("reaction", "submessage")
-def _beside(store: Store, event: Event) -> None:
-    """Changes a message, and snapshots contain no messages."""
+def _message_only(store: Store, event: Event) -> None:
+    """Do nothing, because the event changes a message, and snapshots contain no messages."""

@@ -1,4 +1,6 @@
-"""A snapshot and the events after it make the next snapshot, whatever happens between them."""
+"""A snapshot and the events after it give the next snapshot, regardless of the changes between
+them.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +26,15 @@ FIRST = int(os.environ.get("SPECD_HISTORY_FIRST", "1"))
 SEEDS = range(FIRST, FIRST + int(os.environ.get("SPECD_HISTORIES", "1")))
 LENGTH = int(os.environ.get("SPECD_HISTORY_LENGTH", "40"))
 AT_EACH_STEP = bool(os.environ.get("SPECD_HISTORY_AT_EACH_STEP"))
-"""Compare after each step: slow, but tells which call it was."""
+"""Compare after each step, which is slow but shows the call that caused a difference."""
 TOGETHER = 5
 ROUNDS = 12
-"""Some operations need what others make."""
+"""Several rounds are needed, because operations need objects of others."""
 BASICS = ("update_channel", "subscribe", "send_message")
-"""They give back what others took away."""
+"""These restore objects that others removed."""
 
 
-def test_every_operation_is_in_a_history_or_has_a_reason() -> None:
+def test_every_operation_is_in_histories_or_has_a_reason() -> None:
     changing = {
         operation["operationId"]
         for item in DOCUMENT["paths"].values()
@@ -43,7 +45,7 @@ def test_every_operation_is_in_a_history_or_has_a_reason() -> None:
     assert not OPERATIONS.keys() & LEFT_OUT.keys()
 
 
-def test_clients_know_every_type_of_event() -> None:
+def test_every_type_of_event_has_an_applier() -> None:
     schemas = DOCUMENT["components"]["schemas"]
     kinds = [schemas[each["$ref"].rpartition("/")[2]] for each in schemas["Event"]["oneOf"]]
     types = {
@@ -52,14 +54,14 @@ def test_clients_know_every_type_of_event() -> None:
     assert types <= APPLIERS.keys()
 
 
-def judge(history: History) -> None:
+def assert_no_differences(history: History) -> None:
     history.catch_up()
     found = history.compare()
     assert not found, "\n".join(["", *history.said[-80:], "", *in_short(found)])
 
 
 def in_short(found: list[str]) -> list[str]:
-    """One of each kind of difference, and how many there are."""
+    """Return one difference of each kind, and the number of all."""
     kinds: dict[str, list[str]] = {}
     for each in found:
         kind = re.sub(r"/[0-9]+", "/*", each.partition(": ")[2].partition(": ")[0])
@@ -71,7 +73,7 @@ def in_short(found: list[str]) -> list[str]:
 def make(
     as_nobody: ChatClient, chat_database: Database, cast: Cast, clock: FrozenClock
 ) -> Callable[[int], History]:
-    """A history of that seed."""
+    """Return a function that creates the history of a seed."""
     return lambda seed: History(as_nobody, chat_database, cast, clock, seed)
 
 
@@ -87,19 +89,21 @@ def test_events_continue_the_snapshot(make: Callable[[int], History], seed: int)
         else:
             history.at_once([history.world.pick(*OPERATIONS) for _ in range(TOGETHER)])
         if AT_EACH_STEP:
-            judge(history)
-    judge(history)
+            assert_no_differences(history)
+    assert_no_differences(history)
 
 
 @pytest.mark.parametrize("chat_filled", [in_all("sqlite"), "postgresql"], indirect=True)
-def test_each_operation(make: Callable[[int], History]) -> None:
-    """Each succeeds, and no client misses anything of it. Handlers' tests have each on SQLite."""
+def test_each_operation_has_complete_events(make: Callable[[int], History]) -> None:
+    """Each operation succeeds and its events are complete. The tests of handlers cover each on
+    SQLite.
+    """
     history = make(0)
     history.begin()
     history.follow()
     waiting = [*OPERATIONS]
     history.world.rng.shuffle(waiting)
-    waiting.sort(key=lambda each: each != "deactivate_own_user")  # who must be there for it
+    waiting.sort(key=lambda each: each != "deactivate_own_user")  # users that it needs
     for _ in range(ROUNDS):
         for basic in BASICS:
             history.insist(basic)
@@ -113,4 +117,4 @@ def test_each_operation(make: Callable[[int], History]) -> None:
         if not waiting:
             break
     assert not waiting, "\n".join([*waiting, *history.said[-80:]])
-    judge(history)
+    assert_no_differences(history)

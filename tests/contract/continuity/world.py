@@ -1,4 +1,4 @@
-"""What a random history acts on: the organization as it is, its people, and a source of chance."""
+"""The objects of a random history: the present organization, its users, and a random generator."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ WORDS = ("Words, words.", "To be", "Who's there?", "The rest is silence.", "Reme
 
 
 class Nothing(Exception):
-    """There is nothing to act on at present."""
+    """There is no object to act on at present."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A request that somebody makes. `after`: what the world learns of a success."""
+    """A request of a user. `after` updates the world after a success."""
 
     by: Member
     method: str
@@ -34,7 +34,7 @@ class Call:
 
 
 class World:
-    """`members` by name; `rng` decides everything."""
+    """The organization. `members` are by name, and `rng` makes all random choices."""
 
     def __init__(self, database: Database, cast: Cast, clock: FrozenClock, rng: Random) -> None:
         self.database, self.cast, self.clock, self.rng = database, cast, clock, rng
@@ -43,31 +43,31 @@ class World:
 
     # --- who --------------------------------------------------------------------------------------
 
-    def somebody(self, *names: str) -> Member:
+    def member_among(self, *names: str) -> Member:
         return self.members[self.rng.choice(names)]
 
-    def anybody(self) -> Member:
-        """Of those who stay in the organization."""
-        return self.somebody(
+    def random_member(self) -> Member:
+        """Return a user who stays in the organization."""
+        return self.member_among(
             "cordelia", "iago", "prospero", "hamlet", "othello", "polonius", "reminder"
         )
 
     def person(self) -> Member:
-        return self.somebody("cordelia", "iago", "prospero", "hamlet", "othello", "polonius")
+        return self.member_among("cordelia", "iago", "prospero", "hamlet", "othello", "polonius")
 
     def administrator(self) -> Member:
-        return self.somebody("cordelia", "cordelia", "iago")
+        return self.member_among("cordelia", "cordelia", "iago")
 
     # --- what -------------------------------------------------------------------------------------
 
     def rows(self, sql: str, **values: Any) -> list[Any]:
-        """Of the organization `:realm`, in a fixed order."""
+        """Return rows of the organization `:realm`, in a fixed order."""
         with self.database.reading() as reader:
             values = {"realm": self.cast.realm_id, **values}
             return list(reader.execute(text(sql), values).all())
 
     def row(self, sql: str, **values: Any) -> Any:
-        """Any one of the rows. Raises `Nothing`."""
+        """Return a random row. Raises `Nothing` if there are none."""
         found = self.rows(sql, **values)
         if not found:
             raise Nothing
@@ -77,7 +77,7 @@ class World:
         return self.row("SELECT id, name FROM channel WHERE realm_id = :realm ORDER BY id")
 
     def user_id(self) -> int:
-        """Anybody but the organization's own bot, active or not."""
+        """Return the id of any user, active or not, except the organization's bot."""
         return int(
             self.row(
                 'SELECT id FROM "user" WHERE realm_id = :realm AND id <> :bot ORDER BY id',
@@ -86,14 +86,14 @@ class World:
         )
 
     def message(self) -> Any:
-        """Any of the newest thirty."""
+        """Return one of the newest thirty messages."""
         return self.row(
             "SELECT id, sender_id, channel_id, topic FROM message"
             " WHERE realm_id = :realm ORDER BY id DESC LIMIT 30"
         )
 
     def message_of(self, member: Member) -> Any:
-        """Any that somebody has a copy of."""
+        """Return a message of which the user has a copy."""
         return self.row(
             "SELECT m.id, m.channel_id, m.topic FROM message m JOIN user_message c"
             " ON c.message_id = m.id WHERE c.user_id = :member ORDER BY m.id DESC LIMIT 30",
@@ -101,14 +101,14 @@ class World:
         )
 
     def author_of(self, message: Any) -> Member:
-        """The sender, if they can call; else somebody."""
+        """Return the sender if they can call, or a random user."""
         try:
             return self.member(message.sender_id)
         except Nothing:
-            return self.anybody()
+            return self.random_member()
 
     def member(self, user_id: int) -> Member:
-        """Who has the id. Raises `Nothing` where that user cannot call."""
+        """Return the user with the id. Raises `Nothing` if that user cannot call."""
         for member in self.members.values():
             if member.id == user_id:
                 return member
@@ -117,7 +117,7 @@ class World:
     # --- chance -----------------------------------------------------------------------------------
 
     def number(self) -> int:
-        """Another one each time."""
+        """Return a new number each time."""
         self.made += 1
         return self.made
 
@@ -128,8 +128,8 @@ class World:
         return self.rng.choice(values)
 
     def words(self) -> str:
-        """A text, often one that mentions somebody or everybody."""
-        name = self.anybody().name
+        """Return a text, often with a mention of a user or a wildcard."""
+        name = self.random_member().name
         groups = self.rows(
             "SELECT name FROM user_group WHERE realm_id = :realm AND kind = 'named' ORDER BY id"
         )
@@ -142,7 +142,7 @@ class World:
         return str(self.pick(*TOPICS))
 
     def group(self) -> Any:
-        """The value of a setting that a group holds: mostly a system group, else people."""
+        """Return a value of a setting that contains a group: usually a system group, or users."""
         if self.flip(0.3):
             return {"direct_members": [self.user_id()], "direct_subgroups": []}
         return self.row(

@@ -1,4 +1,4 @@
-"""What every operation costs at its documented maximum: `scripts/cost`."""
+"""Measures the cost of every operation at its documented maximum: `scripts/cost`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pathlib import Path
 import httpx
 
 from specd import _logs as logs
+from tests.contract.cost.checking import CostChecker, heaviest, worst
 from tests.contract.cost.compounds import compounds
 from tests.contract.cost.crowd import Scale
 from tests.contract.cost.fillings import fillings
-from tests.contract.cost.judging import Judge, heaviest, worst
 from tests.contract.cost.live import AT_ONCE, measure
 from tests.contract.cost.meter import Meter
 from tests.contract.cost.places import unbounded
@@ -30,34 +30,34 @@ from tests.contract.cost.weighing import weighed
 from tests.support.postgres import running_server
 
 KEPT_IN = Path("build/cost")
-"""The dearest input of each target of a search."""
+"""The folder of the most expensive input of each target of a search."""
 ALIKE = 4
 DEAR_S = 0.08
-"""What costs so much with nothing filled in (passwords are hashed) is tried with fewer fillings."""
+"""Bases that are slower, because they hash passwords, are measured with fewer fillings."""
 DEAR_STEP = 9
 
 
-def warm_up(judge: Judge) -> None:
-    """Send every base twice, or once if time is not judged: what is compiled once is not a
+def warm_up(checker: CostChecker) -> None:
+    """Send every base twice, or once if time is not new_checker: what is compiled once is not a
     request's cost.
     """
-    for base in judge.stage.bases():
-        for _ in range(2 if judge.timed else 1):
-            judge.meter.measure(lambda base=base: judge.stage.send(judge.stage.build(base)))
-        made = judge.judge(
-            base.operation, "-", "as it is", lambda part, b=base: judge.stage.build(b)
+    for base in checker.stage.bases():
+        for _ in range(2 if checker.timed else 1):
+            checker.meter.measure(lambda base=base: checker.stage.send(checker.stage.build(base)))
+        made = checker.check(
+            base.operation, "-", "unchanged", lambda part, b=base: checker.stage.build(b)
         )
-        usual = judge.usual.get(base.operation, 0)
-        judge.usual[base.operation] = max(usual, made.cost.statements)
+        usual = checker.usual.get(base.operation, 0)
+        checker.usual[base.operation] = max(usual, made.cost.statements)
         if made.cost.seconds > DEAR_S:
-            judge.dear.add(base.case.name)
+            checker.dear.add(base.case.name)
 
 
-def fill_places(judge: Judge, only: str = "", every_nth: int = 1) -> int:
-    """Every place of every operation, with every filling or a part of them, another part at each
-    place. Returns how many places there are.
+def fill_places(checker: CostChecker, only: str = "", every_nth: int = 1) -> int:
+    """Fill every place of every operation with every filling, or with a varying part of them.
+    Return the number of places.
     """
-    stage = judge.stage
+    stage = checker.stage
     seen = 0
     alike: Counter[tuple[str, str, int]] = Counter()
     for base in stage.bases():
@@ -67,13 +67,13 @@ def fill_places(judge: Judge, only: str = "", every_nth: int = 1) -> int:
             seen += 1
             kind = (base.operation, place.label.removeprefix(place.name), id(place.schema))
             alike[kind] += 1
-            # Twenty settings of one kind go the same way: the first is tried with everything.
+            # Twenty settings of one kind are alike, so only the first is tested with everything.
             most = None if alike[kind] == 1 else ALIKE
-            step = DEAR_STEP if base.case.name in judge.dear else 1
+            step = DEAR_STEP if base.case.name in checker.dear else 1
             step = max(step, every_nth) if place.type == "string" else step
             every = fillings(stage.document, place, stage.pools)
             for name, filling in islice(every, seen % step, most and most + seen % step, step):
-                judge.judge(
+                checker.check(
                     base.operation,
                     f"{place.where} {place.label}",
                     name,
@@ -84,11 +84,11 @@ def fill_places(judge: Judge, only: str = "", every_nth: int = 1) -> int:
     return seen
 
 
-def fill_together(judge: Judge, only: str = "", every_nth: int = 1) -> int:
-    """The requests that are dear by what they combine, of the narrows every or a part. Returns how
-    many there are.
+def fill_together(checker: CostChecker, only: str = "", every_nth: int = 1) -> int:
+    """Send the requests whose cost comes from combinations, with all narrows or a part of them.
+    Return the number of requests.
     """
-    stage = judge.stage
+    stage = checker.stage
     if not isinstance(stage, ChatStage):
         return 0
     number = 0
@@ -98,7 +98,7 @@ def fill_together(judge: Judge, only: str = "", every_nth: int = 1) -> int:
         number += 1
         if number % every_nth and about.startswith(("narrow", "to a thousand", "about")):
             continue
-        judge.judge(
+        checker.check(
             base.operation,
             about,
             "together",
@@ -111,7 +111,7 @@ def fill_together(judge: Judge, only: str = "", every_nth: int = 1) -> int:
 
 @contextmanager
 def empty_databases(engine: str, directory: Path) -> Iterator[dict[str, str]]:
-    """URLs of an empty database for each service."""
+    """Return the URL of an empty database for each service."""
     if engine == "sqlite":
         yield {name: f"sqlite:///{directory}/{name}.db" for name in ("payment", "chat")}
         return
@@ -124,45 +124,51 @@ def empty_databases(engine: str, directory: Path) -> Iterator[dict[str, str]]:
                 server.drop(database)
 
 
-def try_all(stage: Stage, only: str, every_nth: int, alone: bool) -> Judge:
-    """Everything that is tried of one service, with a line about it."""
+def try_all(stage: Stage, only: str, every_nth: int, alone: bool) -> CostChecker:
+    """Run all tests of a service, and print a summary."""
     started = time.monotonic()
     with Meter(stage.database).open() as meter:
-        judge = Judge(stage, meter, loud=True)
-        warm_up(judge)
-        places = fill_places(judge, only, every_nth) if alone else 0
-        together = fill_together(judge, only, every_nth)
+        checker = CostChecker(stage, meter, loud=True)
+        warm_up(checker)
+        places = fill_places(checker, only, every_nth) if alone else 0
+        together = fill_together(checker, only, every_nth)
     for operation in stage.operations:
-        judge.findings.extend(
+        checker.findings.extend(
             f"no bound: {place}" for place in unbounded(stage.document, operation)
         )
-    kinds = len({tried.filling for tried in judge.tries})
+    kinds = len({tried.filling for tried in checker.tries})
     print(
         f"{stage.service} on {stage.database.dialect}: {len(stage.operations)} operations, "
         f"{places} places, {kinds} kinds of fillings, {together} requests filled together; "
-        f"{len(judge.tries)} requests in {time.monotonic() - started:.0f} s"
+        f"{len(checker.tries)} requests in {time.monotonic() - started:.0f} s"
     )
-    return judge
+    return checker
 
 
-def weigh_all(stage: Stage, only: str, every_nth: int) -> Judge:
-    """The same requests, or fewer, once more, for the bytes that they write: what notes these takes
-    time, so time is not judged. Prints the heaviest.
+def weigh_all(stage: Stage, only: str, every_nth: int) -> CostChecker:
+    """Send the same requests, or a part of them, again to measure the bytes that they write. Print
+    the largest.
+
+    Recording the bytes takes time, so time is not checked.
     """
     with weighed(stage.database), Meter(stage.database).open() as meter:
-        judge = Judge(stage, meter, timed=False, loud=True)
-        warm_up(judge)
-        fill_places(judge, only, max(every_nth, DEAR_STEP))
-        fill_together(judge, only, every_nth)
+        checker = CostChecker(stage, meter, timed=False, loud=True)
+        warm_up(checker)
+        fill_places(checker, only, max(every_nth, DEAR_STEP))
+        fill_together(checker, only, every_nth)
     print("the heaviest:")
-    for tried in heaviest(judge.tries):
+    for tried in heaviest(checker.tries):
         print(f"  {tried}")
-    return judge
+    return checker
 
 
-def try_live(judge: Judge, unrelated: httpx.Request, url: str, directory: Path) -> list[str]:
-    """The dearest requests at a real server. Returns what was found."""
-    dearest = [tried.request for tried in worst(judge.tries, AT_ONCE) if tried.request is not None]
+def try_live(
+    checker: CostChecker, unrelated: httpx.Request, url: str, directory: Path
+) -> list[str]:
+    """Send the most expensive requests to a real server. Return the findings."""
+    dearest = [
+        tried.request for tried in worst(checker.tries, AT_ONCE) if tried.request is not None
+    ]
     if not dearest:
         return []
     delays = measure(directory, url, dearest, unrelated)
@@ -170,18 +176,18 @@ def try_live(judge: Judge, unrelated: httpx.Request, url: str, directory: Path) 
     return [] if delays.is_short else [f"others wait: {delays}"]
 
 
-def report(judge: Judge) -> None:
+def report(checker: CostChecker) -> None:
     print("the worst ten:")
-    for tried in worst(judge.tries):
+    for tried in worst(checker.tries):
         print(f"  {tried}")
-    print(f"{len(judge.findings)} findings")
-    for finding in judge.findings:
+    print(f"{len(checker.findings)} findings")
+    for finding in checker.findings:
         print(f"  {finding}")
     sys.stdout.flush()
 
 
 def search(minutes: float, only: str, seed: int) -> int:
-    """Search all targets, or those of that name. Returns the exit status."""
+    """Search all targets, or those with that name. Return the exit status."""
     from tests.contract.cost.targets import TARGETS, find_target
 
     names = [name for name in TARGETS if only in ("", name)]
@@ -227,20 +233,20 @@ def main(argv: list[str]) -> int:
             with empty_databases(engine, directory) as urls:
                 if told.service != "chat":
                     with payment_on(urls["payment"], scale) as payment:
-                        judge = try_all(payment, told.only, told.every, not told.together)
+                        checker = try_all(payment, told.only, told.every, not told.together)
                         heavy = weigh_all(payment, told.only, told.every)
-                    judge.findings.extend(heavy.findings)
-                    report(judge)
-                    found += len(judge.findings)
+                    checker.findings.extend(heavy.findings)
+                    report(checker)
+                    found += len(checker.findings)
                 if told.service != "payment":
                     with chat_on(urls["chat"], directory, scale) as chat:
-                        judge = try_all(chat, told.only, told.every, not told.together)
+                        checker = try_all(chat, told.only, told.every, not told.together)
                         heavy = weigh_all(chat, told.only, told.every)
-                        judge.findings.extend(heavy.findings)
+                        checker.findings.extend(heavy.findings)
                         unrelated = chat.build_unrelated()
-                    judge.findings.extend(try_live(judge, unrelated, urls["chat"], directory))
-                    report(judge)
-                    found += len(judge.findings)
+                    checker.findings.extend(try_live(checker, unrelated, urls["chat"], directory))
+                    report(checker)
+                    found += len(checker.findings)
         finally:
             shutil.rmtree(directory, ignore_errors=True)
     return 1 if found else 0

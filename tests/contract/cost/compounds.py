@@ -1,4 +1,4 @@
-"""Requests that are dear only when several places are filled together."""
+"""Requests that are expensive only if several places are filled together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_LISTED = 5000
 
 
 def compounds(stage: ChatStage) -> Iterator[tuple[Base, str, Parameters]]:
-    """A base, what is filled, and the parameters that take the place of the base's."""
+    """Yield a base, a label, and the parameters that replace those of the base."""
     bases = {base.operation: base for base in stage.bases()}
     yield from _narrows(bases, stage)
     yield from _lists(bases, stage)
@@ -29,7 +29,7 @@ def compounds(stage: ChatStage) -> Iterator[tuple[Base, str, Parameters]]:
 
 
 def _narrows(bases: Mapping[str, Base], stage: ChatStage) -> Iterator[tuple[Base, str, Parameters]]:
-    """Every operator with every text, with every kind of id, and a hundred of each."""
+    """Yield every operator with every text, with every kind of id, and a hundred of each."""
     pools = stage.pools.numbers
     around: Mapping[str, Any] = {"anchor": "newest", "num_before": 100, "num_after": 0}
     for base in (bases["list_messages"], bases["update_message_flags_for_narrow"]):
@@ -96,7 +96,7 @@ def _narrows(bases: Mapping[str, Base], stage: ChatStage) -> Iterator[tuple[Base
 
 
 def _lists(bases: Mapping[str, Base], stage: ChatStage) -> Iterator[tuple[Base, str, Parameters]]:
-    """As many messages as one request may ask for."""
+    """Yield requests for the maximum number of messages."""
     searches = {
         "all": [],
         "a search": [{"operator": "search", "operand": "word"}],
@@ -158,7 +158,7 @@ def _lists(bases: Mapping[str, Base], stage: ChatStage) -> Iterator[tuple[Base, 
 def _messages(
     bases: Mapping[str, Base], stage: ChatStage
 ) -> Iterator[tuple[Base, str, Parameters]]:
-    """Messages to a thousand people, and topics of thousands of messages that move."""
+    """Yield messages to a thousand users, and moves of topics with thousands of messages."""
     people = stage.pools.numbers["people"]
     big = stage.pools.numbers["messages"][1]
     square, other = stage.things_of("owner")["square"], stage.pools.numbers["channels"][1]
@@ -208,7 +208,7 @@ def _messages(
 
 
 def _people(bases: Mapping[str, Base], stage: ChatStage) -> Iterator[tuple[Base, str, Parameters]]:
-    """People by the thousand, in channels and groups."""
+    """Yield requests with thousands of users, in channels and groups."""
     people = stage.pools.numbers["people"]
     groups = stage.pools.numbers["groups"]
     names = stage.pools.texts["channel names"]
@@ -250,7 +250,7 @@ def _people(bases: Mapping[str, Base], stage: ChatStage) -> Iterator[tuple[Base,
     )
     yield (
         bases["create_user_group"],
-        "of everybody",
+        "of all users",
         lambda part: {
             "name": "all of them",
             "description": "",
@@ -268,7 +268,7 @@ def _people(bases: Mapping[str, Base], stage: ChatStage) -> Iterator[tuple[Base,
             settings = base
     yield (
         settings,
-        "of everybody",
+        "of all users",
         lambda part: {
             **settings.parameters,
             "target_users": {

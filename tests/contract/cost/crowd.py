@@ -1,7 +1,7 @@
-"""What ordinary people can store, to their maximum: the ground on which requests are dear.
+"""The maximum data that ordinary users can store, on which requests are expensive.
 
-Made by plain inserts, for nobody should wait for ten thousand requests. `Scale.whole` is a thousand
-people and what they have written; the suite plays on a part of it.
+It is inserted directly, because ten thousand requests are slow. `Scale.whole` is a thousand users
+and their messages. The suite uses a part of it.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ from tests.contract.cost.fillings import Pools
 from tests.support.chat.people import Cast
 
 LONG = 10_000
-"""The most characters of a message."""
+"""The maximum number of characters in a message."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much of everything there is. `edits` are those of one message."""
+    """The amounts of all objects. `edits` are those of one message."""
 
     people: int = 1000
     channels: int = 250
@@ -73,7 +73,7 @@ class Scale:
 
 
 class Crowd:
-    """Fills a furnished organization; afterwards `pools` has what can be named."""
+    """Fills a furnished organization. Then `pools` contains the names and ids for requests."""
 
     def __init__(self, session: Session, cast: Cast, things: Mapping[str, Any], now: datetime):
         self.session = session
@@ -109,7 +109,7 @@ class Crowd:
         return Pools(numbers, texts)
 
     def _copy(self, table: Any, source: Any, rows: Sequence[Mapping[str, Any]]) -> list[int]:
-        """The ids of new rows like `source`, each with changes."""
+        """Insert rows like `source`, each with changes. Return their ids."""
         like = self.session.execute(select(table.__table__).where(table.id == source)).one()
         base = {name: value for name, value in like._mapping.items() if name != "id"}
         self.session.execute(insert(table.__table__), [{**base, **row} for row in rows])
@@ -171,7 +171,9 @@ class Crowd:
         )
 
     def _groups(self, number: int, people: Sequence[int]) -> list[int]:
-        """Half of them in one chain, each in the next; everybody is in the first ones."""
+        """Create groups, half of them in a chain in which each contains the next. All users are in
+        the first ones.
+        """
         source = select(UserGroup.id).where(
             UserGroup.realm_id == self.cast.realm_id, UserGroup.name == "role:members"
         )
@@ -218,7 +220,7 @@ class Crowd:
         )
 
     def _messages(self, square: int, scale: Scale) -> list[int]:
-        """Long ones, half of them in one topic, all but the newest read by nobody."""
+        """Create long messages, half of them in one topic. All except the newest are unread."""
         words = ("word " * (LONG // 5))[:LONG]
         topics = [
             "big" if n % 2 else f"topic {n // 2 % scale.topics}" for n in range(scale.messages)
@@ -258,7 +260,7 @@ class Crowd:
         return made
 
     def _edits(self, scale: Scale) -> None:
-        """The messages that requests name are long, and were edited as often as it goes."""
+        """Make the messages named in requests long, with the maximum number of edits."""
         old, new = ("a " * LONG)[:LONG], ("a b " * LONG)[:LONG]
         named = [self.things["hamlets_message"], self.things["secret_message"]]
         own = select(Message.id).where(
@@ -274,7 +276,7 @@ class Crowd:
         columns = MessageEdit.__table__.columns.keys()
         texts = [old if n % 2 else new for n in range(scale.edits)]
         facts: Any = {}
-        if "content_html_diff" in columns:  # computed when the edit is made
+        if "content_html_diff" in columns:  # computed when the message is edited
             facts = {"content_html_diff": f"<p>{new}</p>"}
         self._insert(
             MessageEdit,
@@ -308,7 +310,7 @@ class Crowd:
         )
 
     def _mine(self, square: int, channels: Sequence[int], scale: Scale) -> None:
-        """What one person keeps: scheduled messages, devices, topics with a policy."""
+        """Create the data of one user: scheduled messages, devices, topics with a policy."""
         othello = self.cast.othello.id
         own = select(ScheduledMessage.id).where(ScheduledMessage.sender_id == othello)
         own = own.order_by(ScheduledMessage.id)
@@ -395,7 +397,7 @@ class Crowd:
         return fields
 
     def _lists(self, number: int) -> None:
-        """What administrators of the organization keep for all."""
+        """Create the lists that administrators of the organization maintain."""
         realm = {"realm_id": self.cast.realm_id}
         self._copy(
             ChannelFolder,

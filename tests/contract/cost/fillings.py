@@ -1,4 +1,4 @@
-"""What a hostile hand writes into a place, up to the most that the document lets in."""
+"""Hostile values for a place in a request, up to the permitted maximum."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import orjson
 from tests.contract.cost.places import Document, Place
 
 MAX_BYTES = 900_000
-"""What one value may weigh as JSON, so that the request with it is below the limit of bodies."""
+"""Maximum size of a value as JSON, so that its request does not exceed the limit of bodies."""
 
 LONGEST_STORED = 10_000
-"""What is longer is cut or refused before anything is made of it: this length is tried too."""
+"""Longer values are truncated or rejected before they are processed. This length is tested too."""
 
 Filling = Callable[[float], Any]
-"""From the part of the maximum that is wanted (a quarter, a half, the whole) to a value."""
+"""A function from the share of the maximum (a quarter, a half, the whole) to a value."""
 
 
 def repeated(unit: str) -> Callable[[int], str]:
@@ -26,8 +26,8 @@ def repeated(unit: str) -> Callable[[int], str]:
 
 
 def counted(form: str, *, start: str = "") -> Callable[[int], str]:
-    """`form` again and again, with a running number in place of `%d`; cut where not even one has
-    room.
+    """Return a function that repeats `form` with a running number in place of `%d`, truncated if it
+    does not fit once.
     """
 
     def fill(size: int) -> str:
@@ -52,7 +52,7 @@ def nested(opening: str, closing: str) -> Callable[[int], str]:
 
 
 def table(size: int) -> str:
-    """A header and a row, as wide as a table may be."""
+    """Return a header and a row of the widest permitted table."""
     columns = min(size // 5, 200)
     return ("|a" * columns + "\n" + "|-" * columns + "\n" + "|" * size)[:size]
 
@@ -91,7 +91,7 @@ TEXTS: Mapping[str, Callable[[int], str]] = {
     "users by id": counted("@**|%d**"),
     "silent users": counted("@_**Person %d**"),
     "unfinished users": repeated("@**"),
-    "everybody": repeated("@**all**"),
+    "wildcard mentions": repeated("@**all**"),
     "groups": counted("@*group %d*"),
     "unfinished groups": repeated("@*"),
     "channels": counted("#**channel %d**"),
@@ -168,7 +168,7 @@ TEXTS: Mapping[str, Callable[[int], str]] = {
 
 
 class Pools:
-    """What is stored, by kind, to name in requests: ids and names."""
+    """Stored ids and names by kind, for use in requests."""
 
     def __init__(
         self, numbers: Mapping[str, Sequence[int]], texts: Mapping[str, Sequence[str]]
@@ -178,7 +178,7 @@ class Pools:
 
 
 def fillings(document: Document, place: Place, pools: Pools) -> Iterator[tuple[str, Filling]]:
-    """Each filling of a place, by name."""
+    """Yield each filling of a place, by name."""
     schema = place.schema
     if "enum" in schema:
         return
@@ -203,7 +203,7 @@ def _part_of(make: Callable[[int], str], size: int, part: float) -> str:
 
 
 def fitting(make: Callable[[int], str], size: int) -> str:
-    """A text of at most that many characters, and no more bytes than a request may have."""
+    """Return a text of at most that many characters, which fits the size limit of a request."""
     text = make(min(size, MAX_BYTES))[:size]
     weight = len(orjson.dumps(text))
     if weight > MAX_BYTES:
@@ -247,7 +247,9 @@ def _long(size: int, letter: str, number: int) -> str:
 def _items(
     document: Document, schema: Any, pools: Pools, most: int
 ) -> dict[str, Callable[[int], Any]]:
-    """Objects for an array: the numbers in them of each pool, the texts of each, and long ones."""
+    """Yield objects for an array: with the numbers of each pool, the texts of each, and long
+    values.
+    """
     properties = schema.get("properties", {})
 
     def item(n: int, numbers: Callable[[int], int], texts: Callable[[str, int], str]) -> Any:
@@ -283,7 +285,7 @@ def _items(
 
 
 def _objects() -> Iterator[tuple[str, Filling]]:
-    """For an object of any keys, as many bytes as go into a request."""
+    """Yield values for an object with any keys, up to the size limit of a request."""
 
     def deep(part: float) -> Any:
         made: Any = 0

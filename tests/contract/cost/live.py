@@ -1,4 +1,6 @@
-"""The dearest requests at a real server, all at once: what they do to somebody else's request."""
+"""Sends the most expensive requests together to a real server, and measures the delay of another
+user's request.
+"""
 
 from __future__ import annotations
 
@@ -26,42 +28,42 @@ TIMEOUT_S = 60
 
 @dataclass(frozen=True)
 class Delays:
-    """Of all tries: how long a request took in seconds that met nobody, and those that met the
-    dearest ones; what the dearest ones were answered.
+    """The seconds of undisturbed requests, and of requests sent together with the most expensive
+    ones, with the statuses of these.
     """
 
     alone: list[float]
-    beside: list[list[float]]
+    together: list[list[float]]
     statuses: list[int]
 
     @property
     def worst(self) -> list[float]:
-        """Of each try, by how much the slowest request was delayed."""
+        """Return the delay of the slowest request in each round."""
         usual = statistics.median(self.alone)
-        return [max(times) - usual for times in self.beside]
+        return [max(times) - usual for times in self.together]
 
     @property
     def is_short(self) -> bool:
-        """In most tries: a machine that does something else now and then is no finding."""
+        """Return whether most rounds are fast. Other work of the machine can slow single rounds."""
         return statistics.median(self.worst) <= DELAY_S
 
     def __str__(self) -> str:
-        every = sorted(time for times in self.beside for time in times)
+        every = sorted(time for times in self.together for time in times)
         at = [every[min(int(len(every) * p), len(every) - 1)] for p in (0.5, 0.95, 0.99)]
         return (
             f"an unrelated request: alone {statistics.median(self.alone) * 1000:.1f} ms "
-            f"(at most {max(self.alone) * 1000:.1f}); beside "
+            f"(at most {max(self.alone) * 1000:.1f}); together "
             f"{AT_ONCE} of the dearest {at[0] * 1000:.1f} ms (median), "
             f"{at[1] * 1000:.1f} ms (95 %), {at[2] * 1000:.1f} ms (99 %) of {len(every)}; "
             "delayed at most by "
             + ", ".join(f"{delay * 1000:.0f}" for delay in self.worst)
-            + f" ms in {len(self.beside)} tries; answers {sorted(set(self.statuses))}"
+            + f" ms in {len(self.together)} tries; answers {sorted(set(self.statuses))}"
         )
 
 
 @dataclass(frozen=True)
 class Plain:
-    """A request as it is sent, for another process to send."""
+    """A request in a form that can be sent by another process."""
 
     method: str
     path: str
@@ -77,8 +79,8 @@ class Plain:
 def measure(
     directory: Path, database_url: str, dearest: Sequence[httpx.Request], unrelated: httpx.Request
 ) -> Delays:
-    """Serve the database with two processes, in which nothing is kept, and send both kinds of
-    requests; the dear ones from a process of their own.
+    """Serve the database with two processes that roll back all changes, and send both kinds of
+    requests, the expensive ones from another process.
     """
     environment = {
         "PYTHONPATH": f"{UNDONE}:{ROOT}",
@@ -95,28 +97,28 @@ def measure(
         ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as senders,
     ):
         for _ in range(3):  # each process compiles its statements once
-            senders.submit(send_at_once, server.port, chosen).result()
+            senders.submit(send_together, server.port, chosen).result()
         alone = [_timed(server.port, probe) for _ in range(PROBES)]
-        beside: list[list[float]] = []
+        together: list[list[float]] = []
         statuses: list[int] = []
         for _ in range(TRIES):
-            sent: Future[list[int]] = senders.submit(send_at_once, server.port, chosen)
+            sent: Future[list[int]] = senders.submit(send_together, server.port, chosen)
             times: list[float] = []
             while not sent.done() or not times:
                 times.append(_timed(server.port, probe))
-            beside.append(times)
+            together.append(times)
             statuses.extend(sent.result())
-    return Delays(alone, beside, statuses)
+    return Delays(alone, together, statuses)
 
 
-def send_at_once(port: int, chosen: Sequence[Plain]) -> list[int]:
-    """The status of each answer."""
+def send_together(port: int, chosen: Sequence[Plain]) -> list[int]:
+    """Send all requests together. Return the status of each response."""
     with ThreadPoolExecutor(len(chosen)) as threads:
         return list(threads.map(lambda plain: _send(port, plain), chosen))
 
 
 def _send(port: int, plain: Plain) -> int:
-    """On a connection of its own, so that both processes of the server get their part."""
+    """Send a request on a new connection, so that both processes of the server are used."""
     connection = HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
     try:
         connection.request(plain.method, plain.path, plain.content or None, plain.headers)

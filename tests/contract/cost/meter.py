@@ -1,5 +1,5 @@
-"""What one request costs: processor time, statements, the longest turn of the event loop, and the
-time that Python takes inside a transaction that writes.
+"""The cost of a request: processor time, statements, the longest iteration of the event loop, and
+the Python time in a writing transaction.
 """
 
 from __future__ import annotations
@@ -27,15 +27,18 @@ from specd.db import Database
 from tests.contract.cost.weighing import take_bytes
 
 NOTICE_MAX = 3000
-"""Characters of the longest notice the notification bot writes: it may be rendered in the write it
-tells of, for it may name what was made there."""
+"""Characters of the longest notice of the notification bot. It may be rendered in the write that it
+reports, because it can name objects created there."""
 
 
 @dataclass
 class Cost:
-    """`seconds`, `turn` (the longest on the event loop) and `held` (of Python, in a transaction
-    that writes) are of processor time. `linkifying`: what linkifiers take of `seconds`, which end
-    by the clock and not with the text. `within`: functions that a transaction that writes called.
+    """The cost of a request.
+
+    `seconds`, `turn` (the longest iteration of the event loop) and `held` (of Python, in a writing
+    transaction) are processor time. `linkifying` is the part of `seconds` in linkifiers, which have
+    a time limit and do not depend on the text. `within` are the functions called in a writing
+    transaction.
     """
 
     seconds: float = 0.0
@@ -51,7 +54,7 @@ class Cost:
     within: set[str] = field(default_factory=set)
 
     def least(self, other: Cost) -> Cost:
-        """Of two tries of one request, what it cannot be cheaper than."""
+        """Return the minimum of two measurements of one request."""
         return Cost(
             min(self.seconds, other.seconds),
             min(self.linkifying, other.linkifying),
@@ -68,13 +71,13 @@ class Cost:
 
 
 class RolledBack(Database):
-    """A database on which nothing stays: each commit is a rollback, and the next request finds
-    everything as it was. `keeps`: now it does stay.
+    """A database without changes: each commit is a rollback, so that the next request finds the
+    same data. `keeps` disables this.
     """
 
     keeps = False
     written: Counter[str] | None = None
-    """Where the bytes that each table takes are noted, if they are weighed."""
+    """The written bytes by table, if they are recorded."""
 
     def _create_engine(self, use: str) -> Engine:
         engine = super()._create_engine(use)
@@ -91,7 +94,7 @@ class RolledBack(Database):
 
 
 class Meter:
-    """Measures requests while it is open; one at a time, in one process."""
+    """Measures requests while it is open, one at a time, in one process."""
 
     def __init__(self, database: RolledBack) -> None:
         self._database = database
@@ -101,12 +104,12 @@ class Meter:
 
     @contextmanager
     def open(self) -> Iterator[Meter]:
-        """Listen to the engines, the event loop and the functions that are `FORBIDDEN`."""
+        """Listen to the engines, the event loop and the functions in `FORBIDDEN`."""
         with self._database.reading() as connection:
             reader = connection.engine
         writer = self._database._engine("writing")
         gc.collect()
-        gc.freeze()  # a collection of what the tests hold is no request's fault
+        gc.freeze()  # garbage of the tests is not part of a request's cost
         for engine in (reader, writer):
             event.listen(engine, "before_cursor_execute", self._before)
             event.listen(engine, "after_cursor_execute", self._after)
@@ -154,7 +157,7 @@ class Meter:
             gc.unfreeze()
 
     def measure(self, work: Callable[[], Any]) -> tuple[Cost, Any]:
-        """What `work` costs, and what it returns."""
+        """Return the cost and the result of `work`."""
         gc.collect(1)
         self._cost = Cost()
         self._log.seek(0)
@@ -176,7 +179,7 @@ class Meter:
     def _after(self, *_: Any) -> None:
         spent = time.thread_time() - self._local.started
         if getattr(self._local, "begun", None) is not None:
-            self._local.begun += spent  # what a statement takes is not Python's
+            self._local.begun += spent  # the time of statements is not Python time
 
     def _begin(self, connection: Any) -> None:
         self._local.begun = time.thread_time()
@@ -193,7 +196,9 @@ class Meter:
 
 
 def forbidden() -> list[Any]:
-    """What no transaction that writes may wait for: rendering, diffs, hashes, estimates."""
+    """Return the functions that must not run in a writing transaction: rendering, diffs, hashes,
+    estimates.
+    """
     from models.chat.identity import passwords
     from models.chat.rendering import diff, markdown
 
@@ -201,7 +206,7 @@ def forbidden() -> list[Any]:
 
 
 def _watch(function: Any, called: Callable[[str], None]) -> Callable[[], None]:
-    """Put a watcher in the place of `function` wherever a module of ours holds it."""
+    """Replace `function` by a wrapper in all of our modules."""
     name = f"{function.__module__}.{function.__name__}"
     is_secret = "password" in name
 

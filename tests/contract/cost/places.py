@@ -1,4 +1,4 @@
-"""Every place of an operation that a request can fill: parameters, fields, and what is in them."""
+"""The places in a request that a client can fill: parameters, fields, and their contents."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ Wrap = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Place:
-    """`label`: `narrow[].operand`. `where`: path, query, header or body. `wrap` makes of a value
-    for this place the whole value of the parameter `name`.
+    """A place in a request.
+
+    `label` is for example `narrow[].operand`. `where` is path, query, header or body. `wrap`
+    converts a value for this place to a value of the parameter `name`.
     """
 
     label: str
@@ -30,13 +32,13 @@ class Place:
 
 
 class Document:
-    """An OpenAPI document, read for what a request may hold."""
+    """An OpenAPI document, read for the possible contents of requests."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
 
     def resolved(self, schema: Any) -> Any:
-        """What a reference stands for; a lone `allOf` counts as what it holds."""
+        """Return the target of a reference. A single `allOf` is replaced by its contents."""
         while True:
             if "$ref" in schema:
                 found: Any = self._document
@@ -124,7 +126,7 @@ class Document:
         yield "", schema, lambda value: value
 
     def typical(self, schema: Any, number: int, name: str = "") -> Any:
-        """A small value that fits a schema; another one for each number where it can be."""
+        """Return a small valid value. Values of different numbers differ if possible."""
         schema = self.resolved(schema)
         for alternatives in ("oneOf", "anyOf"):
             if alternatives in schema:
@@ -150,7 +152,7 @@ class Document:
 
 
 def unbounded(document: Document, operation_id: str) -> Iterator[str]:
-    """The places to which the document sets no bound: none may be without."""
+    """Return the places without a limit in the document. There must be none."""
     for place in document.places(operation_id):
         schema = place.schema
         bounded = {

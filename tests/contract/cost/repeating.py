@@ -1,4 +1,4 @@
-"""The same requests again and again, on a database that keeps what they write."""
+"""Repeats the same requests on a database that keeps their writes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tests.contract.cost.stage import Base, Stage
 
 TIMES = 3
 MORE = 256
-"""Bytes by which rows differ anyway: ids and numbers become longer."""
+"""Differences up to this many bytes are normal, because ids and numbers become longer."""
 OF_A_KIND = 1
-"""So many places of one operation are switched: the others mostly go the same way."""
+"""Number of places per operation with a switch. Most others are handled alike."""
 LAST = ("deactivate", "delete", "regenerate", "archive", "revoke", "fetch_api_key")
-"""Operations after which their names or keys mean nothing more."""
+"""Prefixes of operations after which their names or keys are invalid."""
 
 
 def repeat_all(stage: Stage, meter: Meter) -> list[str]:
-    """Send each request several times, and each that has a switch with it on and off. Returns
-    those that wrote more the last time than the time before.
+    """Send each request several times, and each with a switch with it on and off. Return those that
+    wrote more in the last round than in the previous one.
     """
     stage.database.keeps = True
     findings = []
@@ -40,7 +40,7 @@ def repeat_all(stage: Stage, meter: Meter) -> list[str]:
 
 
 def _rounds(stage: Stage, base: Base) -> Iterator[tuple[str, list[Callable[[], httpx.Request]]]]:
-    yield "as it is", [lambda: stage.build(base)]
+    yield "unchanged", [lambda: stage.build(base)]
     switches = 0
     for place in stage.document.places(base.operation):
         values = [True, False] if place.type == "boolean" else place.schema.get("enum", [])[:2]

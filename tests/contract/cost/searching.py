@@ -1,9 +1,9 @@
-"""A search for inputs that cost the most processor time: `scripts/cost --search MINUTES`.
+"""A search for inputs with the highest processor time: `scripts/cost --search MINUTES`.
 
-An input is made of a few texts. Each is written as segments of short pieces that a grammar knows,
-repeated, nested or growing: what takes the square of a text's length or worse is such a text. The
-search keeps the dearest inputs of a target and changes and crosses them at random. They are tried
-in a process of its own, which a timer ends, so that no input can hold the search up.
+An input consists of a few texts. Each is built from segments: short pieces of a grammar that are
+repeated, nested or growing, because such texts show quadratic or worse cost. The search keeps the
+most expensive inputs of a target, and mutates and crosses them at random. Inputs run in a separate
+process with a timer, so that none can block the search.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from random import Random
 from typing import Any
 
 BOUND_S = 0.25
-"""Of the processor: what one request may cost."""
+"""Maximum processor time of a request."""
 ENDED_S = 6.0
-"""Of the processor: an input that takes more counts as much."""
+"""Processor time at which an input is ended. It counts as the cost."""
 SILENT_S = 120.0
-"""By the clock, for a process that neither answers nor works."""
+"""Elapsed time after which a silent process is ended."""
 KEPT = 16
-"""Inputs of a target that are changed and crossed; the dearest."""
+"""The number of most expensive inputs of a target that are mutated and crossed."""
 MAX_SEGMENTS = 12
 REPEATED, NESTED, RISING = "repeated", "nested", "rising"
 SHAPES = (REPEATED, REPEATED, REPEATED, NESTED, RISING)
 NUMBER = "{n}"
-"""In a piece: the number of its repetition, so that no two are alike."""
+"""Placeholder in a piece for the number of its repetition, which makes all different."""
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """What a text may be made of. `pieces`: fixed ones; `make`: any number more."""
+    """The pieces of a text: fixed `pieces`, and any number from `make`."""
 
     limit: int
     pieces: Sequence[str] = ()
     make: Callable[[Random], str] | None = None
     around: tuple[str, str, str] = ("", "", "")
-    """What opens the text, stands between its pieces and closes it."""
+    """Text before, between and after the pieces."""
     is_choice: bool = False
-    """The text is one piece."""
+    """Whether the text is a single piece."""
 
     def piece(self, random: Random) -> str:
         if self.make is not None and (not self.pieces or random.random() < 0.3):
@@ -55,8 +55,8 @@ class Grammar:
 
 @dataclass(frozen=True)
 class Segment:
-    """Pieces that stand together, so many times. `NESTED`: the first half so many times, then the
-    other; `RISING`: the first piece once, twice and so on, with the others behind it.
+    """Pieces repeated `times` times. `NESTED` repeats the first half, then the other half. `RISING`
+    repeats the first piece once, twice and so on, each followed by the others.
     """
 
     pieces: tuple[str, ...]
@@ -91,7 +91,7 @@ Genome = tuple[Track, ...]
 
 
 def written(track: Track, grammar: Grammar) -> str:
-    """The text, cut at what is permitted."""
+    """Return the text, truncated to the permitted length."""
     if grammar.is_choice:
         return track[0].pieces[0]
     opening, joint, closing = grammar.around
@@ -112,8 +112,8 @@ def written(track: Track, grammar: Grammar) -> str:
 
 @dataclass(frozen=True)
 class Target:
-    """Work that takes texts of people. `open` yields what does it: from the texts it makes an
-    input, and of an input it tells how many seconds of the processor it took.
+    """Work whose input is text from users. `open` yields an object that creates inputs from texts
+    and measures their processor seconds.
     """
 
     name: str
@@ -123,7 +123,7 @@ class Target:
 
 
 class Work:
-    """What a target does. `prepare` is not measured."""
+    """The work of a target. `prepare` is not measured."""
 
     def prepare(self, texts: Sequence[str]) -> Any:
         return texts
@@ -137,7 +137,7 @@ class Work:
         raise NotImplementedError
 
     def kept(self, texts: Sequence[str], prepared: Any) -> bytes:
-        """The input as it is kept for people."""
+        """Return the input in a readable form."""
         return "\n\x1e\n".join(texts).encode("utf-8", "surrogatepass")
 
 
@@ -150,7 +150,7 @@ class Calls(Work):
         self._function, self._forget = function, forget
 
     def prepare(self, texts: Sequence[str]) -> Sequence[str]:
-        for forget in self._forget:  # what is kept of a text would hide what it costs
+        for forget in self._forget:  # caches would hide the cost
             forget()
         return texts
 
@@ -181,7 +181,7 @@ def _serve(find: Callable[[str], Target], name: str, pipe: Connection) -> None:
 
 
 class Trial:
-    """Tries inputs of a target in another process, and starts that anew when an input ends it."""
+    """Measures inputs of a target in another process, which is restarted if an input ends it."""
 
     def __init__(self, find: Callable[[str], Target], name: str) -> None:
         self._find, self._name = find, name
@@ -189,7 +189,7 @@ class Trial:
         self._pipe: Any = None
 
     def measure(self, texts: Sequence[str]) -> tuple[float, bytes]:
-        """The seconds that the input takes, and the input as it is kept."""
+        """Return the seconds of the input, and the input in a readable form."""
         if self._process is None:
             self._start()
         self._pipe.send(texts)
@@ -237,7 +237,7 @@ class Found:
 
 @dataclass
 class Search:
-    """Looks for the dearest input of a target."""
+    """The search for the most expensive input of a target."""
 
     target: Target
     measure: Callable[[Sequence[str]], tuple[float, bytes]]
@@ -250,14 +250,14 @@ class Search:
         return self.found[0]
 
     def run(self, *, until: float, most: int | None = None) -> None:
-        """Try inputs until that time of `time.monotonic`, or so many."""
+        """Measure inputs until that value of `time.monotonic`, or until that many."""
         for genome in self._proposals():
             self._try(genome)
             if time.monotonic() >= until or (most is not None and self.tried >= most):
                 return
 
     def confirm(self) -> float:
-        """The worst again, three times: the least of what it took."""
+        """Measure the worst input three more times. Return the minimum."""
         texts = self._texts(self.worst.genome)
         return min(self.measure(texts)[0] for _ in range(3))
 
@@ -269,7 +269,7 @@ class Search:
         seconds, kept = self.measure(texts)
         self.tried += 1
         if self.found and seconds > self.worst.seconds:
-            seconds = min(seconds, self.measure(texts)[0])  # not by what else the machine did
+            seconds = min(seconds, self.measure(texts)[0])  # the first may include other work
         if any(each.genome == genome for each in self.found):
             return
         self.found.append(Found(genome, seconds, kept))
@@ -277,7 +277,9 @@ class Search:
         del self.found[KEPT:]
 
     def _proposals(self) -> Iterator[Genome]:
-        """Each piece alone first, in the first text that has several; then changes of the best."""
+        """Yield each piece alone first, in the first text with several pieces, then mutations of
+        the best inputs.
+        """
         yield from self._alone()
         while True:
             best = self.random.choice(self.found[: self.random.randint(1, KEPT)])
@@ -354,7 +356,7 @@ class Search:
         return tuple(pieces)
 
     def _filled(self, track: Track, grammar: Grammar) -> Track:
-        """One segment repeated until the text is as long as it may be."""
+        """Repeat a segment until the text has the maximum length."""
         joint = len(grammar.around[1])
         sizes = [
             (len(joined) + joint) * segment.times
@@ -392,8 +394,8 @@ def search_all(
     seed: int,
     directory: Path,
 ) -> int:
-    """Search each of the targets for its part of the time, and print the worst of each. Returns
-    how many are above their bounds.
+    """Search each of the targets for its share of the time, and print the worst input of each.
+    Return the number of targets over their limits.
     """
     directory.mkdir(parents=True, exist_ok=True)
     above = 0

@@ -1,4 +1,4 @@
-"""Both services on crowded databases, and the requests that permissions.yaml knows of them."""
+"""Both services with large databases, and the requests for them in permissions.yaml."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from tests.support.payment.factories import make_payment
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 ACTORS = ("member", "guest", "administrator", "owner", "project", "nobody")
-"""Who asks: the first of these who may."""
+"""The caller is the first of these actors that is allowed."""
 MAX_IN_TARGET = 24_000
-"""Bytes of a query that a server takes; a longer one goes as a form with `method=GET`."""
+"""Maximum bytes of a query. A longer query is sent as a form with `method=GET`."""
 MAX_BODY = 1024 * 1024
 FORM = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True)
 class Base:
-    """A request that is answered well, before anything in it is filled."""
+    """A successful request before a place in it is filled."""
 
     case: Case
     actor: str
@@ -53,11 +53,11 @@ class Base:
 
 
 class Stage:
-    """A service over a crowded database. `build` makes requests, `send` has them answered."""
+    """A service with a large database. `build` creates requests, and `send` sends them."""
 
     service: str
     people = 0
-    """Besides the few that a request acts as."""
+    """Additional users, who send no requests."""
 
     def __init__(self, app: ServiceApp, database: RolledBack, pools: Pools) -> None:
         self.app = app
@@ -67,12 +67,12 @@ class Stage:
         self.operations = operations_of(app.document)
 
     def bases(self) -> Iterator[Base]:
-        """One request of each case that somebody is allowed; of each operation one at least."""
+        """Return a request for each allowed case, and at least one for each operation."""
         allowed = {c.operation for c in load(self.service).cases if ALLOWED in c.cells.values()}
         for case in load(self.service).cases:
             actor = next((a for a in ACTORS if case.cells.get(a) == ALLOWED), None)
             if actor is None and case.operation not in allowed:
-                actor = ACTORS[0]  # refused as things are, and this too has its cost
+                actor = ACTORS[0]  # rejected in this state, which has a cost too
             if actor is not None:
                 yield Base(case, actor, dict(filled(case.request, self.things_of(actor))))
 
@@ -83,7 +83,7 @@ class Stage:
         raise NotImplementedError
 
     def build(self, base: Base, place: Place | None = None, value: Any = None) -> httpx.Request:
-        """The request with one place filled."""
+        """Return the request with one place filled."""
         raise NotImplementedError
 
     def _target(self, base: Base, parameters: dict[str, Any]) -> tuple[str, str]:
@@ -116,7 +116,7 @@ class ChatStage(Stage):
         return {**self._things, **self._own["owner"], **self._own.get(actor, {})}
 
     def build_unrelated(self) -> httpx.Request:
-        """Somebody of another organization asks who they are."""
+        """Return a request in which a user of another organization reads their own data."""
         return ChatClient(self.app, self._hank.host, self._hank).build("GET", "/users/me")
 
     def build(self, base: Base, place: Place | None = None, value: Any = None) -> httpx.Request:
@@ -185,8 +185,9 @@ class PaymentStage(Stage):
 def chat_on(
     url: str, directory: Path, scale: Scale, *, compiled: ChatStage | None = None
 ) -> Iterator[ChatStage]:
-    """The chat service on an empty database at `url`, which is filled first. The application is
-    that of a `compiled` stage if there is one, which gets it back.
+    """Return the chat service on an empty database at `url`, after filling it.
+
+    The application is that of a `compiled` stage, if given, which gets it back.
     """
     migrate.upgrade(url, "chat")
     clock = FrozenClock(NOW)
@@ -217,7 +218,7 @@ def chat_on(
 
 @contextmanager
 def payment_on(url: str, scale: Scale) -> Iterator[PaymentStage]:
-    """The payment service on an empty database at `url`: an invoice of many payments."""
+    """Return the payment service on an empty database at `url`, with many payments."""
     migrate.upgrade(url, "payment")
     clock = FrozenClock(NOW)
     filling = Database(url)
@@ -243,7 +244,7 @@ def payment_on(url: str, scale: Scale) -> Iterator[PaymentStage]:
 
 
 def _settle(database: Database) -> None:
-    """Have the planner know what is there."""
+    """Update the planner statistics."""
     with database.reading() as reader:
         if database.dialect == "postgresql":
             reader.exec_driver_sql("SET default_transaction_read_only = off")

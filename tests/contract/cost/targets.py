@@ -1,4 +1,6 @@
-"""What `scripts/cost --search` searches: what takes free text, bytes or pictures of people."""
+"""The targets of `scripts/cost --search`: code that processes free text, bytes or pictures of
+users.
+"""
 
 from __future__ import annotations
 
@@ -62,9 +64,9 @@ from tests.contract.cost.stage import MAX_BODY, Stage, chat_on, payment_on
 TOPIC_MAX = 60
 LONGEST_PATTERN = 1000
 LONGEST_IN_TARGET = 5000
-"""Characters of a path or a query; a longer one is refused before it is read."""
+"""Maximum characters of a path or a query. Longer ones are rejected unread."""
 PART = 0.05
-"""Of the stored data: what grows with them is judged without a search."""
+"""Share of the stored data. Growth with the data is tested without a search."""
 
 # --- what people write ------------------------------------------------------------------------
 
@@ -130,7 +132,7 @@ CODE = (
 
 
 def junk(random: Random) -> str:
-    """A few signs and words, as they come."""
+    """Return a few random characters and words."""
     return "".join(random.choice(MARKDOWN) for _ in range(random.randint(1, 8)))
 
 
@@ -139,7 +141,7 @@ def code_junk(random: Random) -> str:
 
 
 def character(random: Random) -> str:
-    """Any that UTF-8 takes."""
+    """Return any character that UTF-8 can encode."""
     code = random.choice((random.randrange(1, 0x3000), random.randrange(1, 0x110000)))
     return chr(code) if not 0xD800 <= code < 0xE000 else "\ufffd"
 
@@ -159,7 +161,7 @@ LINKIFIERS = (
 
 
 def names_of(linkifiers: Sequence[Linkifier]) -> Names:
-    """What texts may refer to, with all of the time that linkifiers have."""
+    """Return names that texts may refer to, with the complete time limit for linkifiers."""
     handle = "a" * 32
     return Names(
         users={4: "Hamlet", 5: "Othello"},
@@ -176,7 +178,7 @@ def names_of(linkifiers: Sequence[Linkifier]) -> Names:
 
 
 def send(text: str, linkifiers: Sequence[Linkifier] = LINKIFIERS) -> None:
-    """All that sending makes of a text, but for what the database does."""
+    """Do everything that sending does with a text, except database access."""
     stored = shorten(text)
     if not stored.strip() or "\0" in stored:
         return
@@ -190,11 +192,11 @@ def send(text: str, linkifiers: Sequence[Linkifier] = LINKIFIERS) -> None:
 
 
 class CodeBlocks(Work):
-    """A message full of code of one language, in blocks as long as are highlighted."""
+    """A message full of code in one language, in blocks of the maximum highlighted length."""
 
     def prepare(self, texts: Sequence[str]) -> str:
         language, code = texts[0], texts[1]
-        render(f"```{language}\nx\n```", Names())  # reading the language's rules is no request's
+        render(f"```{language}\nx\n```", Names())  # loads the language
         block = f"```{language}\n{code}\n```\n"
         return block * max(1, CONTENT_MAX // len(block))
 
@@ -211,7 +213,7 @@ def code_blocks() -> Iterator[Work]:
 
 
 def pattern(random: Random) -> str:
-    """What RE2 has to compile and to keep."""
+    """Return a pattern for RE2."""
     n = random.choice((1, 2, 10, 50, 100, 300, 900))
     inner = random.choice(
         ("[ab ]", "a", ".", r"\pL", r"[^a]", "(a|b)", r"\w", "[a-z]", r"[\pL\pN]")
@@ -255,7 +257,7 @@ PATTERN_PIECES = (
 
 
 class OwnLinkifiers(Work):
-    """An organization's linkifiers, those of them that it may have, and a text."""
+    """The linkifiers of an organization that are valid, and a text."""
 
     def prepare(self, texts: Sequence[str]) -> tuple[list[Linkifier], str]:
         template = "https://tracker.example/{id}"
@@ -287,7 +289,7 @@ def store_linkifier(text: str, template: str) -> None:
 
 
 class Diffs(Work):
-    """An answer that tells of as many edits as one may, back and forth between two texts."""
+    """A response with the maximum number of edits, which alternate between two texts."""
 
     def prepare(self, texts: Sequence[str]) -> list[str]:
         return [render(text, names_of(())).html for text in texts]
@@ -307,7 +309,7 @@ def diffs() -> Iterator[Work]:
 
 
 def describe(text: str) -> None:
-    """Names, fields of profiles, templates and whatever else is a line of text."""
+    """Process names, profile fields, templates and other single-line texts."""
     with suppress(ChatError):
         check_full_name(text)
     looks(text)
@@ -440,7 +442,7 @@ def mail_junk(random: Random) -> str:
 
 
 class Mail(Work):
-    """A mail as the command takes it."""
+    """A mail as the command receives it."""
 
     def prepare(self, texts: Sequence[str]) -> bytes:
         raw = (texts[0].strip("\n") + "\n\n" + texts[1]).encode("latin-1", "replace")
@@ -566,7 +568,7 @@ def read_parts(text: str) -> None:
 
 
 class Requests(Work):
-    """A field of a request that somebody may make, and what is in it. `only`: operations."""
+    """A field of any permitted request, and its value. `only` limits the operations."""
 
     def __init__(self, stage: Stage, only: Sequence[str] = ()) -> None:
         self._stage = stage
@@ -584,13 +586,13 @@ class Requests(Work):
         request = self._stage.build(base, place, self._value(place, texts[1], int(size)))
         room = 1.0
         while len(request.content) >= MAX_BODY and room > 0.1:
-            room /= 2  # whole, rather than cut in the middle of its encoding
+            room /= 2  # complete, rather than truncated inside an encoded character
             text = texts[1][: int(len(texts[1]) * room)]
             request = self._stage.build(base, place, self._value(place, text, int(size)))
         return request
 
     def _value(self, place: Any, text: str, size: int) -> Any:
-        """The text as it is, or of a list as many items as it has pieces of that size."""
+        """Return the text unchanged, or for a list as many items as it has pieces of that size."""
         most = place.schema.get("maxLength", len(text))
         if place.where != "body" and (place.where == "path" or self._stage.service == "payment"):
             most = min(most, LONGEST_IN_TARGET)
@@ -642,7 +644,7 @@ OPERANDS = (
 
 
 def term(random: Random) -> str:
-    """One filter, its words made up or known."""
+    """Return a filter with random or known words."""
     operand: Any = random.choice(OPERANDS)
     match random.randrange(5):
         case 0:
@@ -694,7 +696,7 @@ BOX = (840, 560)
 
 
 def described(random: Random) -> str:
-    """A picture to begin with: format, width, height, mode, content, frames, option."""
+    """Return a picture to start with: format, width, height, mode, content, frames, option."""
     side = random.choice((16, 500, 2000, 4000, 5600))
     other = random.choice((side, side, 16, 2000))
     frames = random.choice((1, 1, 1, 10, 60))
@@ -708,13 +710,13 @@ def described(random: Random) -> str:
 
 
 def changed_block(random: Random) -> str:
-    """A block of the file repeated, taken out, moved or damaged: which, and how."""
+    """Return a change of a file: a block to repeat, remove, move or damage, and how."""
     what = random.choice(("repeat", "repeat", "drop", "move", "damage"))
     return f"{what} {random.randrange(200)} {random.choice((1, 5, 50, 90, 500, 5000))}"
 
 
 def picture_of(description: str, changes: Sequence[str]) -> bytes:
-    """The bytes of a picture with its blocks changed."""
+    """Return the bytes of a picture with its blocks changed."""
     kind, width, height, mode, content, frames, option = description.split(" ")
     size = int(width), int(height)
     first = drawn(size, mode, content, kind)
@@ -751,11 +753,11 @@ def picture_of(description: str, changes: Sequence[str]) -> bytes:
 
 
 LARGEST_PICTURE = 4_000_000
-"""Bytes: more is permitted, and read in proportion."""
+"""Maximum bytes. Larger files are permitted and cost proportionally more."""
 
 
 def drawn(size: tuple[int, int], mode: str, content: str, kind: str) -> Image.Image:
-    """A picture without colour, as smooth, rough or striped as is wanted."""
+    """Return a grayscale picture with smooth, rough or striped content."""
     if content == "noise":
         tile = Image.effect_noise((min(size[0], 512), min(size[1], 512)), 90)
     elif content == "lines":
@@ -774,7 +776,7 @@ def drawn(size: tuple[int, int], mode: str, content: str, kind: str) -> Image.Im
 
 
 def blocks_of(raw: bytes, kind: str) -> list[bytes]:
-    """The file in the pieces that its format knows."""
+    """Return the file split into the blocks of its format."""
     if kind == "JPEG":
         starts = [match.start() for match in re.finditer(rb"\xff[\xc0-\xcf\xd8-\xfe]", raw)]
     elif kind == "PNG":
@@ -796,7 +798,7 @@ def blocks_of(raw: bytes, kind: str) -> list[bytes]:
 
 
 class Pictures(Work):
-    """A picture that was uploaded. What counts is the process that makes it small."""
+    """An uploaded picture. The process that scales it down is measured."""
 
     def __init__(self, directory: Path) -> None:
         self._source, self._target = directory / "source", directory / "target"
@@ -805,7 +807,7 @@ class Pictures(Work):
         changes = [line for line in texts[1].split("\n") if line.count(" ") == 2][:20]
         try:
             raw = picture_of(texts[0], changes)
-        except (OSError, ValueError, KeyError):  # a format without that mode, or with no blocks
+        except (OSError, ValueError, KeyError):  # a format without that mode or without blocks
             raw = b""
         self._source.write_bytes(raw)
         return raw

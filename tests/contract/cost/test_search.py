@@ -1,5 +1,5 @@
-"""A slice of `scripts/cost --search`: some inputs of each target that needs no database, against a
-bound that no busy machine reaches. And the search finds what is there to find.
+"""A sample of `scripts/cost --search`: some inputs of each target without a database, with limits
+that busy machines do not reach, and a test of the search itself.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from tests.contract.cost.targets import TARGETS
 
 INPUTS = 10
 GENEROUS = 20
-"""Times the bound: only what grows out of all bounds takes as long."""
+"""Multiple of the limit that only excessive growth exceeds."""
 SLICED = ("message", "edits", "search", "names", "patterns", "json", "mail", "passwords")
 
 
 @pytest.mark.parametrize("name", SLICED)
-def test_no_input_grows_out_of_all_bounds(name: str) -> None:
+def test_no_input_exceeds_all_limits(name: str) -> None:
     target = TARGETS[name]
     with target.open() as work:
         search = Search(target, lambda texts: (work.spend(work.prepare(texts)), b""), Random(1))
@@ -27,8 +27,8 @@ def test_no_input_grows_out_of_all_bounds(name: str) -> None:
     assert search.worst.seconds < GENEROUS * BOUND_S
 
 
-def test_it_finds_the_dearest_input_and_repeats_itself() -> None:
-    """Cost is how often `ab` stands in the text: nearly as often as there is room."""
+def test_search_finds_the_most_expensive_input_reproducibly() -> None:
+    """The cost is the number of `ab` in the text. The result must nearly fill the text."""
     grammar = Grammar(100, ("a", "b", "c"))
     target = Target("counted", (grammar,), calls(len))
     found = []

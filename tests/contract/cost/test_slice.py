@@ -1,5 +1,7 @@
-"""A slice of `scripts/cost`: every operation, against a little of the stored data and then more of
-it, and with its longest lists. Statements and structure decide, so that no busy machine can.
+"""A sample of `scripts/cost`: every operation with small and larger data, and with its longest
+lists.
+
+Statements and structure are checked, so that the result does not depend on the machine.
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ import pytest
 import yaml
 
 from tests.contract.cost.campaign import warm_up
+from tests.contract.cost.checking import COSTS, CostChecker
 from tests.contract.cost.crowd import Scale
 from tests.contract.cost.fillings import fillings
-from tests.contract.cost.judging import COSTS, Judge
 from tests.contract.cost.meter import Meter
 from tests.contract.cost.places import Document, unbounded
 from tests.contract.cost.repeating import repeat_all
@@ -27,13 +29,13 @@ from tests.support.served import served
 
 SERVICES = ("payment", "chat")
 PARTS = (0.02, 0.06)
-"""Of the stored data: no operation may need more statements for more of it."""
+"""Shares of the stored data. No operation may need more statements for more data."""
 LONG_TEXTS = ("content", "welcome_message_custom_text")
-"""Names of fields that are rendered, to be sent as long as they may be."""
+"""Names of rendered fields, which are sent with their maximum length."""
 SHARE = 0.05
-"""Of the maximum of a list: enough to tell a statement for each item from one for all."""
+"""Share of a list's maximum, sufficient to distinguish a statement per item from one for all."""
 CPU_S = 5.0
-"""Twenty times what a request may cost: this is reached by what grows out of all bounds only."""
+"""Twenty times the maximum of a request, exceeded only by excessive growth."""
 
 
 @pytest.fixture(params=["sqlite", in_all("postgresql")])
@@ -51,9 +53,9 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 @pytest.fixture(scope="module", params=["sqlite", in_all("postgresql")])
 def little(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Judge]:
-    """The chat service with the smaller part of the data, and what its operations usually cost.
-    What requests write is rolled back.
+) -> Iterator[CostChecker]:
+    """The chat service with the smaller data, and the usual costs of its operations. Writes are
+    rolled back.
     """
     directory = tmp_path_factory.mktemp("little")
     with ExitStack() as stack:
@@ -64,25 +66,27 @@ def little(
             stack.callback(server.drop, name)
             url = server.url_of(name)
         stage = stack.enter_context(chat_on(url, directory, Scale().part(PARTS[0])))
-        yield judged(stage, stack.enter_context(measured(stage)))
+        yield new_checker(stage, stack.enter_context(measured(stage)))
 
 
 @contextmanager
 def measured(stage: Stage) -> Iterator[Meter]:
-    """A meter that also tells what is written."""
+    """A meter that also records written bytes."""
     with weighed(stage.database), Meter(stage.database).open() as meter:
         yield meter
 
 
-def judged(stage: Stage, meter: Meter) -> Judge:
-    judge = Judge(stage, meter, timed=False)
-    warm_up(judge)
-    return judge
+def new_checker(stage: Stage, meter: Meter) -> CostChecker:
+    checker = CostChecker(stage, meter, timed=False)
+    warm_up(checker)
+    return checker
 
 
-def fill_dear_places(judge: Judge) -> None:
-    """Every list of every operation, with some of what is there; and what is rendered, long."""
-    stage = judge.stage
+def fill_dear_places(checker: CostChecker) -> None:
+    """Fill every list of every operation with some of the stored objects, and rendered texts to
+    their maximum.
+    """
+    stage = checker.stage
     seen: set[tuple[str, str]] = set()
     for base in stage.bases():
         for place in stage.document.places(base.operation):
@@ -93,7 +97,7 @@ def fill_dear_places(judge: Judge) -> None:
                 continue
             seen.add((base.operation, place.label))
             name, filling = next(iter(fillings(stage.document, place, stage.pools)))
-            judge.judge(
+            checker.check(
                 base.operation,
                 place.label,
                 name,
@@ -103,14 +107,14 @@ def fill_dear_places(judge: Judge) -> None:
             )
 
 
-def test_no_operation_of_payment_costs_more_than_it_names(url: str) -> None:
+def test_payment_operations_cost_at_most_their_limits(url: str) -> None:
     with payment_on(url, Scale().part(0.02)) as stage, measured(stage) as meter:
-        judge = judged(stage, meter)
-    assert judge.findings == []
-    assert max(tried.cost.seconds for tried in judge.tries) < CPU_S
+        checker = new_checker(stage, meter)
+    assert checker.findings == []
+    assert max(tried.cost.seconds for tried in checker.tries) < CPU_S
 
 
-def test_no_operation_of_chat_costs_more_than_it_names(little: Judge) -> None:
+def test_chat_operations_cost_at_most_their_limits(little: CostChecker) -> None:
     fill_dear_places(little)
     assert little.findings == []
     assert {tried.operation for tried in little.tries} >= set(allowed_of("chat"))
@@ -118,14 +122,16 @@ def test_no_operation_of_chat_costs_more_than_it_names(little: Judge) -> None:
 
 
 @pytest.mark.parametrize("little", ["sqlite"], indirect=True)
-def test_more_data_need_no_more_statements(little: Judge, tmp_path: Path) -> None:
+def test_number_of_statements_does_not_grow_with_the_data(
+    little: CostChecker, tmp_path: Path
+) -> None:
     url, scale = f"sqlite:///{tmp_path}/chat.db", Scale().part(PARTS[1])
     assert isinstance(little.stage, ChatStage)
     with (
         chat_on(url, tmp_path, scale, compiled=little.stage) as stage,
         Meter(stage.database).open() as meter,
     ):
-        usual = judged(stage, meter).usual
+        usual = new_checker(stage, meter).usual
     assert usual.keys() == little.usual.keys()
     grown = {
         operation: (little.usual[operation], statements)
@@ -136,20 +142,20 @@ def test_more_data_need_no_more_statements(little: Judge, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("little", ["sqlite"], indirect=True)
-def test_a_request_that_is_repeated_writes_no_more(little: Judge) -> None:
-    """The last test of this data, because it keeps what it writes."""
+def test_repeated_request_writes_no_more(little: CostChecker) -> None:
+    """This must be the last test of this data, because it keeps the writes."""
     assert repeat_all(little.stage, little.meter) == []
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_every_place_has_a_bound(service: str) -> None:
+def test_every_place_has_a_limit(service: str) -> None:
     document = Document(served(service))
     places = [p for o in operations_of(served(service)) for p in unbounded(document, o)]
     assert places == []
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_every_operation_names_its_statements(service: str) -> None:
+def test_every_operation_has_a_limit_of_statements(service: str) -> None:
     assert set(allowed_of(service)) == set(operations_of(served(service)))
 
 

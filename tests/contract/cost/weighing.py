@@ -1,4 +1,4 @@
-"""What one request makes the service write: the bytes of the rows in the database."""
+"""The bytes of the rows that a request writes."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ END $$
 
 @contextmanager
 def weighed(database: Any) -> Iterator[None]:
-    """Have triggers on all tables note the bytes of each row that is inserted, and of each value
-    that an update changes; a meter of the database (a `RolledBack`) tells them.
+    """Record the bytes of each inserted row and of each updated value with triggers on all tables.
+    Yield a meter of the database (a `RolledBack`) that returns them.
     """
     tables: dict[str, list[str]] = {}
     with database.reading() as reader:
@@ -39,7 +39,7 @@ def weighed(database: Any) -> Iterator[None]:
         for table in found.get_table_names():
             columns = [column["name"] for column in found.get_columns(table)]
             tables[table] = columns
-    if database.dialect == "sqlite":  # what a full-text index keeps for itself takes no triggers
+    if database.dialect == "sqlite":  # internal tables of a full-text index cannot have triggers
         with database.reading() as reader:
             virtual = reader.exec_driver_sql(
                 "SELECT name FROM pragma_table_list WHERE type <> 'table' OR name LIKE 'sqlite%'"
@@ -58,7 +58,7 @@ def weighed(database: Any) -> Iterator[None]:
 
 
 def take_bytes(connection: Any) -> Counter[str]:
-    """Table -> bytes that the transaction on this connection of the driver has written so far."""
+    """Return table -> bytes that the transaction on this driver connection has written so far."""
     cursor = connection.cursor()
     cursor.execute(_SUM)
     found = Counter({table: int(size) for table, size in cursor.fetchall()})

@@ -1,4 +1,4 @@
-"""Asks three judges about one request: our engine, stock connexion, openapi-core."""
+"""Compares the verdicts of our engine, stock connexion and openapi-core about a request."""
 
 import asyncio
 import logging
@@ -26,13 +26,15 @@ from tests.specd.engine.client import call
 from tests.support.documents import with_json_content
 
 ACCEPT, REJECT, CRASH = "accept", "reject", "crash"
-# openapi-core refuses each format it does not know; this one is of parameters with slashes.
+# openapi-core rejects unknown formats. This one is for parameters with slashes.
 FORMATS = Config(extra_format_validators={"path": lambda value: True})
 STOPPED = Response(200, b"{}")
 
 
-class Judges:
-    """The three, over one service. Handlers are not run: reaching one means to accept."""
+class Implementations:
+    """The three implementations for one service. Handlers do not run, and reaching one means
+    acceptance.
+    """
 
     def __init__(self, service: Service, *, with_stock: bool = True) -> None:
         logging.disable(logging.CRITICAL)
@@ -129,7 +131,7 @@ def scope_of(request: Request) -> dict[str, Any]:
 
 @dataclass
 class Report:
-    """What a run found: verdicts, explained differences, and those nobody can explain."""
+    """The result of a run: verdicts, explained differences, and unexplained ones."""
 
     asked: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
@@ -149,7 +151,7 @@ class Report:
 def explain(
     request: Request, verdicts: Mapping[str, str], document: Mapping[str, Any]
 ) -> tuple[list[str], bool]:
-    """The names of the differences that apply, and whether nothing is left unexplained."""
+    """Return the names of the matching differences, and whether all differences are explained."""
     names = []
     for oracle in verdicts.keys() - {"ours"}:
         if verdicts[oracle] == verdicts["ours"]:
@@ -174,10 +176,10 @@ def find_difference(
     return None
 
 
-async def run(judges: Judges, generator: Generator, number: int) -> Report:
+async def run(implementations: Implementations, generator: Generator, number: int) -> Report:
     report = Report()
     for request in islice(generator, number):
-        verdicts = await judges.ask(request)
+        verdicts = await implementations.ask(request)
         report.asked += 1
         report.verdicts[", ".join(f"{k} {v}" for k, v in verdicts.items())] += 1
         if len(set(verdicts.values())) == 1 and verdicts["ours"] != CRASH:
@@ -194,4 +196,4 @@ def compare(
 ) -> Report:
     document = with_json_content(service.document)
     generator = Generator(document, base_path=service.base_path, credentials=credentials, seed=seed)
-    return asyncio.run(run(Judges(service, with_stock=with_stock), generator, number))
+    return asyncio.run(run(Implementations(service, with_stock=with_stock), generator, number))

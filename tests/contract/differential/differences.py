@@ -1,4 +1,4 @@
-"""All known differences between us and the oracles, whichever module registers them."""
+"""All known differences between us and the oracles, from all modules that register them."""
 
 from tests.contract.differential import oracles, oracles_chat, oracles_forms
 

@@ -1,4 +1,4 @@
-"""Requests for a document by a seeded generator: valid, at the edges, and mutated."""
+"""Requests for a document from a seeded generator: valid, borderline, and mutated."""
 
 import base64
 import json
@@ -18,7 +18,7 @@ METHODS = ("get", "put", "post", "delete", "patch", "head", "options", "trace")
 
 @dataclass
 class Request:
-    """One request as it goes over the wire, and how it came to be."""
+    """A request in the form sent, and its origin."""
 
     method: str
     path: str
@@ -40,7 +40,7 @@ class Request:
 
 
 class Generator:
-    """Endless requests for one document; the same seed makes the same requests."""
+    """An endless sequence of requests for a document. The same seed gives the same requests."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Generator:
         return [self.values.resolve(p) for p in (*shared, *operation.get("parameters", ()))]
 
     def _plain(self) -> Request:
-        """A request with valid values, one of them perhaps replaced by one that is just wrong."""
+        """Return a request with valid values, sometimes with one almost valid value."""
         template, method, operation = self.chance.choice(self.operations)
         path = template if template.startswith(f"{self.base_path}/") else self.base_path + template
         request = Request(method.upper(), path, template=template, base_path=self.base_path)
@@ -169,7 +169,7 @@ class Generator:
 
 
 def text_of(value: Any) -> str:
-    """A value as it stands in a parameter or a plain form field."""
+    """Return a value as written in a parameter or a plain form field."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

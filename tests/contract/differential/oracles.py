@@ -1,15 +1,17 @@
-"""Where the oracles are known to differ from us, and why we are right (or at liberty).
+"""Known differences of the oracles from us, and the reasons why we are right (or free to choose).
 
 Each entry names the oracle, the pairs of verdicts (ours, theirs) and a condition on the request
-that is as narrow as we could make it. A disagreement that no entry explains fails the test.
+that is as narrow as possible. A disagreement without an entry fails the test.
 
-Besides, two parts of a document keep stock connexion from serving it at all, so its copy of the
-document goes without them (`stock.servable`):
+In addition, two features of a document prevent stock connexion from serving it at all, so its copy
+of the document omits them (`stock.servable`):
+
 - a parameter with `content`, or whose schema has no `type`: KeyError for every request to the
   operation (connexion issue 1612, closed unfixed; the prototype notes in decision 1);
-- a required property that is `readOnly`: stock demands it in requests (OpenAPI 3.0.3, "readOnly":
+- a required property that is `readOnly`: stock requires it in requests (OpenAPI 3.0.3, "readOnly":
   "the required will take effect on the response only").
-Also its routes are tried in the document's order, so fixed paths are put before templates.
+
+Its routes are tried in the document's order, so fixed paths are moved before templates.
 """
 
 import re
@@ -30,7 +32,7 @@ DIES = (("accept", "crash"), ("reject", "crash"))
 
 @dataclass(frozen=True)
 class Difference:
-    """One way an oracle differs: `verdicts` are pairs of ours and its."""
+    """A difference of an oracle: `verdicts` are pairs of ours and its verdict."""
 
     oracle: str
     name: str
@@ -45,7 +47,9 @@ DIFFERENCES: list[Difference] = []
 def differs(
     *oracles: str, verdicts: tuple[tuple[str, str], ...], reason: str
 ) -> Callable[[Applies], Applies]:
-    """Register a condition as a known difference of these oracles; its name is the function's."""
+    """Register a condition as a known difference of these oracles. Its name is that of the
+    function.
+    """
 
     def register(applies: Applies) -> Applies:
         name = applies.__name__.replace("_", " ")
@@ -56,7 +60,7 @@ def differs(
 
 
 @differs("stock", "core", verdicts=MILDER + DIES,
-         reason="NUL and lone surrogates are text no database takes, and what is not UTF-8 is no "
+         reason="databases reject NUL and lone surrogates, and other encodings than UTF-8 are no "
          "text; the oracles let them through or die (design, section 6).")  # fmt: skip
 def unclean_text(request: Request, document: Document) -> bool:
     texts = [views.decoded(request.path), *(t for pair in views.query(request) for t in pair)]
@@ -77,7 +81,7 @@ def unclean_text(request: Request, document: Document) -> bool:
     "stock",
     "core",
     verdicts=MILDER,
-    reason="a percent sign that encodes nothing is no URI (RFC 3986, section 2.1).",
+    reason="a percent sign that encodes nothing is not valid in a URI (RFC 3986, section 2.1).",
 )
 def malformed_percent_in_the_path(request: Request, document: Document) -> bool:
     return re.search("%(?![0-9a-fA-F]{2})", request.path) is not None
@@ -86,7 +90,7 @@ def malformed_percent_in_the_path(request: Request, document: Document) -> bool:
 @differs(
     "core",
     verdicts=MILDER,
-    reason="RFC 8259, section 8.1: nobody adds a byte order mark to JSON; a reader may refuse it.",
+    reason="RFC 8259, section 8.1: a byte order mark is not allowed, and parsers may reject it.",
 )
 def byte_order_mark(request: Request, document: Document) -> bool:
     return request.body.startswith(b"\xef\xbb\xbf")
@@ -96,7 +100,7 @@ def byte_order_mark(request: Request, document: Document) -> bool:
     "stock",
     "core",
     verdicts=MILDER,
-    reason="RFC 8259, section 4: what a duplicate key means is unpredictable; readers differ.",
+    reason="RFC 8259, section 4: the meaning of duplicate keys is undefined, and parsers differ.",
 )
 def duplicate_keys(request: Request, document: Document) -> bool:
     if views.has_duplicate_keys(request):
@@ -249,7 +253,7 @@ def line_feed_in_a_segment(request: Request, document: Document) -> bool:
 @differs(
     "stock",
     verdicts=MILDER + DIES,
-    reason="media types are compared as they are written, and nothing validates others "
+    reason="media types are compared case-sensitively, and nothing validates others "
     "(RFC 9110, section 8.3.1: they are case-insensitive).",
 )
 def media_type_in_capitals(request: Request, document: Document) -> bool:
@@ -271,7 +275,7 @@ def repeated_header(request: Request, document: Document) -> bool:
 @differs(
     "core",
     verdicts=HARSHER + MILDER,
-    reason="templates of one shape are told apart by their order only, not by type.",
+    reason="equivalent templates are distinguished only by their order, not by type.",
 )
 def sibling_templates(request: Request, document: Document) -> bool:
     found = views.templates(request, document)
@@ -281,7 +285,7 @@ def sibling_templates(request: Request, document: Document) -> bool:
 @differs(
     "core",
     verdicts=HARSHER,
-    reason="nullable beside an enum without null: OpenAPI 3.0.3 reads as if null were out; "
+    reason="nullable with an enum without null: OpenAPI 3.0.3 seems to exclude null; "
     "connexion and most authors mean it in, and so do we.",
 )
 def nullable_enum(request: Request, document: Document) -> bool:
@@ -330,7 +334,7 @@ def cast_of_odd_text(request: Request, document: Document) -> bool:
 
 
 def parameter_texts(request: Request, document: Document, where: str) -> list[str]:
-    """The texts of all parameters in a place that are not plain strings."""
+    """Return the texts of all parameters in a place, except plain strings."""
     texts = []
     for name, parameter in views.parameters(request, document, where).items():
         if views.schema_of(parameter, document).get("type") == "string":
@@ -355,7 +359,9 @@ def repeated_parameter(request: Request, document: Document) -> bool:
 
 
 def is_payment(document: Document) -> bool:
-    """The payment service takes queries literally (`Service.strict_queries`)."""
+    """Return whether this is the payment service, which has strict queries
+    (`Service.strict_queries`).
+    """
     return bool(document["info"]["title"].startswith("Payment"))
 
 
@@ -375,7 +381,7 @@ def repeated_where_queries_are_strict(request: Request, document: Document) -> b
     "core",
     verdicts=HARSHER,
     reason="an array field may come as JSON text whether or not `encoding` says so: what clients "
-    "send differs more than what they mean.",
+    "send differs more than their meaning.",
 )
 def json_for_a_plain_array(request: Request, document: Document) -> bool:
     schema, encoding = views.form_schema(request, document)

@@ -1,8 +1,9 @@
-"""Where openapi-core differs from the chat service, and why. Registered beside `oracles`.
+"""Differences between openapi-core and the chat service, with reasons. Registered in addition to
+`oracles`.
 
-Stock connexion does not take part. It cannot serve this document: `/users/{email}` and
-`/users/{user_id}` are one route to it, so that one of them is never reached; it does not read form
-fields from a query string, has no method override, and answers a foreign body with 415.
+Stock connexion is excluded, because it cannot serve this document: `/users/{email}` and
+`/users/{user_id}` are the same route for it, so one of them is never reached. It does not read form
+fields from a query string, has no method override, and answers an unsupported body with 415.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def address_too_long(request: Request, document: Document) -> bool:
 @differs(
     "core",
     verdicts=HARSHER,
-    reason="a body that is no form is not read, as in the reference; its fields look absent.",
+    reason="a body that is not a form is not read, as in Zulip, so its fields are absent.",
 )
 def body_that_is_no_form(request: Request, document: Document) -> bool:
     return is_chat(request) and views.media_type(request) not in FORMS
@@ -62,8 +63,8 @@ def empty_form(request: Request, document: Document) -> bool:
 @differs(
     "core",
     verdicts=HARSHER,
-    reason="a field that may be text or something else comes as JSON or as it is, as real clients "
-    "send it: what is not JSON of another kind the field may have is its text.",
+    reason="real clients send a field that may be text or something else as JSON or as plain text: "
+    "if the value is not JSON of another permitted type, it is text.",
 )
 def text_where_json_is_marked(request: Request, document: Document) -> bool:
     schema, encoding = views.form_schema(request, document)
@@ -105,6 +106,6 @@ def key_of_an_incoming_webhook(request: Request, document: Document) -> bool:
 def _may_be_text(schema: Document, document: Document) -> bool:
     schema = views.resolve(schema, document)
     branches = [*schema.get("oneOf", ()), *schema.get("anyOf", ())]
-    if schema.get("type") == "array":  # one item may come bare, as a repeated field sent once
+    if schema.get("type") == "array":  # a single item may be sent without brackets
         branches.append(schema["items"])
     return schema.get("type") == "string" or any(_may_be_text(b, document) for b in branches)

@@ -1,4 +1,4 @@
-"""Where the oracles differ from us in reading forms, and why. Registered beside `oracles`."""
+"""Differences of the oracles from us for forms, with reasons. Registered next to `oracles`."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from tests.contract.differential.oracles import DIES, HARSHER, MILDER, Document,
 
 
 def odd_form(request: Request, document: Document) -> bool:
-    """Whether a field that comes as JSON is malformed, repeated, or not of the wanted types."""
+    """Return whether a field sent as JSON is malformed, repeated, or has a wrong type."""
     schema, encoding = views.form_schema(request, document)
     fields = views.form_fields(request)
     again = views.repeated([name for name, _ in fields])
@@ -52,7 +52,7 @@ def repeated_form_field(request: Request, document: Document) -> bool:
 
 
 def array_fields(request: Request, document: Document) -> list[tuple[str, bool]]:
-    """The texts of array fields of a form, and whether they were to come as JSON."""
+    """Return the texts of array fields of a form, and whether JSON was expected."""
     schema, encoding = views.form_schema(request, document)
     kinds = {
         name: views.resolve(item, document).get("type")
@@ -104,7 +104,7 @@ def multipart_without_its_boundary(request: Request, document: Document) -> bool
     "stock",
     "core",
     verdicts=DIES + MILDER + HARSHER,
-    reason="multipart that is not well made: what a reader saves of it is its own affair.",
+    reason="malformed multipart: parsers may keep different parts of it.",
 )
 def malformed_multipart(request: Request, document: Document) -> bool:
     first, *parts = request.body.split(b"--frontier")

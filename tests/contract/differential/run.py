@@ -1,5 +1,5 @@
-"""`python -m tests.contract.differential.run [N] [SEED]`: N requests for each document, what was
-found.
+"""`python -m tests.contract.differential.run [N] [SEED]` sends N requests to each document and
+prints the findings.
 """
 
 import sys
@@ -13,7 +13,7 @@ from tests.contract.differential.subjects import SUBJECTS, WITHOUT_STOCK
 
 
 def run(name: str, directory: Path, *, number: int, seed: int) -> Report:
-    """One document under `number` generated requests."""
+    """Compare one document with `number` generated requests."""
     service, credentials = SUBJECTS[name](directory)
     try:
         with_stock = name not in WITHOUT_STOCK

@@ -1,7 +1,7 @@
 """The same documents and handlers on stock connexion's AsyncApp.
 
-Nothing of them is changed: a resolver wraps each function so that it gets its `ctx`, security
-handlers give ours their calling convention, errors go through the service's own table.
+They are unchanged: a resolver wraps each function and passes its `ctx`, security handlers adapt
+ours to its calling convention, and errors use the service's own table.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 def make_context(service: Service, request: Any, operation: Any) -> Context:
-    """Our `ctx`, from what stock connexion knows of a request."""
+    """Return our `ctx` from the data of stock connexion about a request."""
     headers: dict[bytes, bytes] = {}
     for name, value in request._starlette_request.headers.raw:
         headers[name] = headers[name] + b", " + value if name in headers else value
@@ -55,7 +55,7 @@ def make_context(service: Service, request: Any, operation: Any) -> Context:
 
 
 class Unit:
-    """A unit of work where there may be no database."""
+    """A unit of work with an optional database."""
 
     def __init__(self, service: Service) -> None:
         self.database = service.database
@@ -82,7 +82,7 @@ class Unit:
 
 
 class StockResolver(Resolver):
-    """Finds functions where ours does, and wraps them for connexion's calling convention."""
+    """Finds functions like our resolver, and wraps them for connexion's calling convention."""
 
     def __init__(self, service: Service, reached: Callable[[], Response | None]) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class StockResolver(Resolver):
                 if p["in"] == "path"
             }
             values = {argument_name(k): v for k, v in sent.items()} | dict(sent)
-            for parameter in operation.parameters:  # connexion passes no headers on
+            for parameter in operation.parameters:  # connexion does not pass headers
                 value = ctx.header(parameter["name"])
                 if parameter["in"] == "header" and value is not None:
                     values[argument_name(parameter["name"])] = value
@@ -171,7 +171,7 @@ def answer(response: Response) -> ConnexionResponse:
 
 
 def security_map(service: Service) -> dict[str, Any]:
-    """connexion's own security handlers, calling our functions with our context."""
+    """Return connexion's own security handlers, which call our functions with our context."""
     unit = Unit(service)
 
     def adapt(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -205,7 +205,9 @@ def security_map(service: Service) -> dict[str, Any]:
 
 
 def servable(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document as stock connexion can serve it at all; what is taken out is in `oracles`."""
+    """Return the document without the parts that stock connexion cannot serve, which `oracles`
+    lists.
+    """
 
     def parameters(nodes: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         kept = []
@@ -239,8 +241,8 @@ def servable(document: Mapping[str, Any]) -> dict[str, Any]:
 def build_stock(
     service: Service, *, reached: Callable[[], Response | None] = lambda: None
 ) -> AsyncApp:
-    """Stock connexion over a service's document and handlers. `reached` is told of every request
-    that comes to a handler, and may answer in its place.
+    """Return stock connexion with a service's document and handlers. `reached` is called for every
+    request that reaches a handler, and can return its response.
     """
     app = AsyncApp(__name__)
 

@@ -1,4 +1,4 @@
-"""The services under comparison."""
+"""The compared services."""
 
 import base64
 from collections.abc import Callable
@@ -28,7 +28,7 @@ Credentials = dict[str, list[tuple[str, str]]]
 
 
 def shop(_: Path) -> tuple[Service, Credentials]:
-    """Every construct the engine serves, in one small document."""
+    """Every feature that the engine serves, in a small document."""
     credentials: Credentials = {
         "bearer": [ADA],
         "basic": [("Authorization", "Basic cm9vdDpnb29kLXBhc3N3b3Jk")],
@@ -38,7 +38,7 @@ def shop(_: Path) -> tuple[Service, Credentials]:
 
 
 def payment(directory: Path) -> tuple[Service, Credentials]:
-    """The payment service over an SQLite database of its own, with one merchant."""
+    """The payment service with a new SQLite database and one merchant."""
     url = f"sqlite:///{directory / 'payment.db'}"
     migrate.upgrade(url, "payment")
     settings = Settings(
@@ -55,7 +55,7 @@ def payment(directory: Path) -> tuple[Service, Credentials]:
 
 
 def chat(directory: Path) -> tuple[Service, Credentials]:
-    """The chat service over an SQLite database of its own, as an owner."""
+    """The chat service with a new SQLite database, used by an owner."""
     url = f"sqlite:///{directory / 'chat.db'}"
     migrate.upgrade(url, "chat")
     settings = Settings(data_dir=directory, database_urls={"chat": url}, development=True)

@@ -1,4 +1,5 @@
-"""Our engine, stock connexion and openapi-core agree on what a document takes, save where written.
+"""Our engine, stock connexion and openapi-core accept the same requests, except documented
+differences.
 
 `scripts/differential` runs the same with 20,000 requests for each document.
 """
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from tests.contract.differential.compare import ACCEPT, CRASH, Judges, explain
+from tests.contract.differential.compare import ACCEPT, CRASH, Implementations, explain
 from tests.contract.differential.differences import EVERY
 from tests.contract.differential.generate import Generator, Request
 from tests.contract.differential.run import run
@@ -25,7 +26,7 @@ SEED = 20261121
 
 @pytest.fixture(autouse=True)
 def silence() -> Iterator[None]:
-    """The judges log each refusal; restore logging behind them."""
+    """Restore logging after the test, because the implementations log each rejection."""
     before = structlog.get_config()
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(50), cache_logger_on_first_use=False
@@ -36,15 +37,15 @@ def silence() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
-def test_the_judges_agree(name: str, tmp_path: Path) -> None:
+def test_implementations_agree(name: str, tmp_path: Path) -> None:
     number = NUMBERS[name]
     report = run(name, tmp_path, number=number, seed=SEED)
     assert report.asked == number
     assert report.unexplained == []
-    # A run in which nearly everything is refused, or taken, would prove nothing.
-    judges = ("ours", "core") if name in WITHOUT_STOCK else ("ours", "stock", "core")
+    # A run in which nearly all requests are rejected, or accepted, would prove nothing.
+    implementations = ("ours", "core") if name in WITHOUT_STOCK else ("ours", "stock", "core")
     for verdict, least in (("accept", 0.2), ("reject", 0.1)):
-        agreed = ", ".join(f"{judge} {verdict}" for judge in judges)
+        agreed = ", ".join(f"{implementation} {verdict}" for implementation in implementations)
         assert report.verdicts[agreed] > least * number
     assert sum(report.explained.values()) < 0.6 * number
 
@@ -54,14 +55,14 @@ def generator(seed: int) -> Generator:
     return Generator(SHOP, base_path="/shop", credentials=credentials, seed=seed)
 
 
-def test_the_same_seed_makes_the_same_requests() -> None:
+def test_same_seed_gives_the_same_requests() -> None:
     first, second = (list(islice(generator(7), 200)) for _ in range(2))
     assert first == second
     assert first != list(islice(generator(8), 200))
 
 
-def test_a_disagreement_without_a_reason_is_found(tmp_path: Path) -> None:
-    """The comparison itself: an engine that refuses everything does not go unnoticed."""
+def test_unexplained_disagreement_is_detected(tmp_path: Path) -> None:
+    """Verifies the comparison itself with an engine that rejects everything."""
     request = Request("GET", "/shop/items/special", template="/items/special", base_path="/shop")
     for wrong in (
         {"ours": "reject", "stock": ACCEPT, "core": ACCEPT},
@@ -72,8 +73,8 @@ def test_a_disagreement_without_a_reason_is_found(tmp_path: Path) -> None:
         assert explain(request, wrong, SHOP)[1] is False
 
 
-def test_no_reason_fits_a_plain_request() -> None:
-    """Conditions are narrow: none of them holds for valid requests of the plainest kind."""
+def test_no_difference_matches_a_plain_request() -> None:
+    """Conditions are narrow: none of them matches the simplest valid requests."""
     plain = [
         Request("GET", "/shop/items/special", base_path="/shop"),
         Request("GET", "/shop/items", query=[("limit", "5")], base_path="/shop"),
@@ -92,12 +93,12 @@ def test_no_reason_fits_a_plain_request() -> None:
         assert fitting <= allowed, request
 
 
-def test_every_difference_has_its_reason() -> None:
+def test_every_difference_has_a_reason() -> None:
     assert all(difference.reason and difference.verdicts for difference in EVERY)
 
 
-def test_the_judges_do_not_run_handlers(tmp_path: Path) -> None:
+def test_implementations_do_not_run_handlers(tmp_path: Path) -> None:
     service, _ = shop(tmp_path)
     request = Request("POST", "/shop/notes/wait", query=[("seconds", "60")], base_path="/shop")
-    verdicts = asyncio.run(Judges(service).ask(request))
+    verdicts = asyncio.run(Implementations(service).ask(request))
     assert set(verdicts.values()) == {ACCEPT}

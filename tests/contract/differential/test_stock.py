@@ -22,7 +22,7 @@ INVOICE = {
 
 
 class Shopper:
-    """The same calls to either application; times and identities are the service's own."""
+    """The same calls to either application, without times and identities of the service."""
 
     def __init__(self, app: Any, credentials: list[tuple[str, str]]) -> None:
         self.client = Client(app)
@@ -36,7 +36,7 @@ class Shopper:
 
 @pytest.fixture
 def both(tmp_path: Path) -> Iterator[tuple[Shopper, Shopper]]:
-    """Our engine and stock connexion over one database."""
+    """Our engine and stock connexion with one database."""
     service, credentials = payment(tmp_path)
     shoppers = (
         Shopper(build_app([service]), credentials["bearerAuth"]),
@@ -62,7 +62,9 @@ def test_reads_are_the_same(both: tuple[Shopper, Shopper]) -> None:
         assert left.header("ETag") == right.header("ETag")
 
 
-def test_each_creates_what_the_other_reads_and_replays(both: tuple[Shopper, Shopper]) -> None:
+def test_each_creates_invoices_that_the_other_reads_and_replays(
+    both: tuple[Shopper, Shopper],
+) -> None:
     for number, (maker, reader) in enumerate((both, both[::-1])):
         order = {**INVOICE, "external_order_id": f"order-{number}"}
         key = f"create-000{number}"
@@ -83,28 +85,28 @@ def test_each_creates_what_the_other_reads_and_replays(both: tuple[Shopper, Shop
 
 
 def test_both_create_the_same_invoice(both: tuple[Shopper, Shopper]) -> None:
-    """Whole bodies are equal, but for what must differ: identity and deposit address."""
+    """Complete bodies are equal, except id and deposit address."""
     made = []
     for number, shopper in enumerate(both):
         order = {**INVOICE, "attempt_no": number + 1}
         answer = shopper.send("POST", "/v1/invoices", key=f"create-000{number}", value=order)
         assert answer.status == 201
         own = ("id", "attempt_no", "deposit_address", "payment_uri", "derivation_path")
-        # The second one is warned of the first.
+        # The second has a warning about the first.
         made.append({k: v for k, v in answer.json.items() if k not in (*own, "warnings")})
         assert set(own) < set(answer.json)
     assert made[0] == made[1]
 
 
-def test_a_waiting_handler_runs_too(both: tuple[Shopper, Shopper]) -> None:
+def test_waiting_handler_runs(both: tuple[Shopper, Shopper]) -> None:
     created = both[1].send("POST", "/v1/invoices", key="create-0001", value=INVOICE)
     for shopper in both:
         target = f"/v1/invoices/{created.json['id']}/checkout-sessions"
-        answer = shopper.send("POST", target, value={})  # stock refuses a request without a body
+        answer = shopper.send("POST", target, value={})  # stock rejects a request without a body
         assert (answer.status, answer.json["invoice_id"]) == (201, created.json["id"])
 
 
-def test_errors_go_through_the_same_table(both: tuple[Shopper, Shopper]) -> None:
+def test_errors_use_the_same_table(both: tuple[Shopper, Shopper]) -> None:
     calls: list[tuple[str, str, dict[str, Any]]] = [
         ("GET", "/v1/invoices/5f0c2e84-6b1d-4c7a-9a35-2d8e1f4b7c90", {}),
         ("GET", "/v1/nowhere", {}),

@@ -1,4 +1,4 @@
-"""Values for a schema by a seeded generator: valid ones, ones at its edges, and just wrong ones."""
+"""Values for a schema from a seeded generator: valid, borderline, and almost valid."""
 
 import random
 import re
@@ -59,13 +59,12 @@ ODD_VALUES: list[Any] = [
 ]
 
 LONGEST, MOST = 20_000, 2_000
-"""Characters of a text and items of an array that are made at most. Bounds above these are for the
-limit of the body to hold, and values at them would take gigabytes.
-"""
+"""Maximum characters of a text and items of an array. Higher limits in documents are tested by the
+limit of bodies, because values at them would need gigabytes."""
 
 
 class Values:
-    """Makes values for the schemas of one document."""
+    """Creates values for the schemas of a document."""
 
     def __init__(self, document: Mapping[str, Any], chance: random.Random) -> None:
         self.document = document
@@ -77,7 +76,7 @@ class Values:
         return schema
 
     def valid(self, schema: Schema, depth: int = 0) -> Any:
-        """A value that fits, now and then right at an edge."""
+        """Return a valid value, sometimes at a limit."""
         schema = self.resolve(schema)
         chance = self.chance
         if schema.get("nullable") and chance.random() < 0.2:
@@ -148,7 +147,7 @@ class Values:
         return made
 
     def wrong(self, schema: Schema) -> Any:
-        """A value that most often does not fit, and then only just."""
+        """Return a value that is usually invalid, with a minimal error."""
         schema = self.resolve(schema)
         chance = self.chance
         for key in ("oneOf", "anyOf", "allOf"):
@@ -187,7 +186,7 @@ class Values:
         return chance.choice(edges)
 
     def spoilt(self, schema: Schema) -> Any:
-        """A valid object with one thing wrong, perhaps deep inside."""
+        """Return a valid object with one error, possibly nested."""
         schema = self.resolve(schema)
         made = self._object(schema, 0)
         properties = schema.get("properties", {})
@@ -207,7 +206,7 @@ class Values:
 
 
 def matching(pattern: str, chance: random.Random) -> str:
-    """A text that matches a (simple) regular expression."""
+    """Return a text that matches a (simple) regular expression."""
     return "".join(_text(node, chance) for node in sre_parser.parse(pattern))
 
 

@@ -1,4 +1,4 @@
-"""What a generated request says, read apart for the conditions in `oracles`."""
+"""The contents of a generated request, parsed for the conditions in `oracles`."""
 
 import json
 import re
@@ -21,7 +21,7 @@ def resolve(node: Mapping[str, Any], document: Document) -> Mapping[str, Any]:
 
 
 def templates(request: Request, document: Document) -> list[str]:
-    """Every path template of the document that the decoded path fits, fixed ones first."""
+    """Return every path template that matches the decoded path, fixed ones first."""
     path = decoded(request.path) or ""
     found = []
     for template in document["paths"]:
@@ -34,7 +34,7 @@ def templates(request: Request, document: Document) -> list[str]:
 
 
 def path_texts(request: Request, document: Document) -> list[tuple[str, str]]:
-    """Name and text of every parameter in the path, of all templates that it fits."""
+    """Return name and text of every parameter in the path, for all matching templates."""
     path = decoded(request.path) or ""
     found = []
     for template in templates(request, document):
@@ -46,14 +46,14 @@ def path_texts(request: Request, document: Document) -> list[tuple[str, str]]:
 
 
 def operations(request: Request, document: Document) -> list[Mapping[str, Any]]:
-    """The operations the request may mean."""
+    """Return the operations that the request may address."""
     method = "get" if request.method == "HEAD" else request.method.lower()
     items = [document["paths"][template] for template in templates(request, document)]
     return [item[method] for item in items if method in METHODS and method in item]
 
 
 def parameters(request: Request, document: Document, where: str) -> dict[str, Mapping[str, Any]]:
-    """Name -> parameter, of all operations the request may mean."""
+    """Return name -> parameter, for all operations that the request may address."""
     found: dict[str, Mapping[str, Any]] = {}
     for template in templates(request, document):
         item = document["paths"][template]
@@ -73,7 +73,7 @@ def schema_of(parameter: Mapping[str, Any], document: Document) -> Mapping[str, 
 
 
 def decoded(text: str, *, plus: bool = False) -> str | None:
-    """Percent-decoded text, or None where it is not UTF-8."""
+    """Return percent-decoded text, or None if it is not UTF-8."""
     try:
         raw = text.encode("latin-1")
         return unquote_to_bytes(raw.replace(b"+", b" ") if plus else raw).decode("utf-8")
@@ -94,7 +94,7 @@ def media_type(request: Request) -> str:
 
 
 def json_body(request: Request) -> Any:
-    """The body as a JSON value; None where it is not one (or `null`)."""
+    """Return the body as a JSON value, or None if it is not JSON (or is `null`)."""
     try:
         return json.loads(request.body.decode("utf-8"))
     except (ValueError, RecursionError):
@@ -102,7 +102,7 @@ def json_body(request: Request) -> Any:
 
 
 def form_fields(request: Request) -> list[tuple[str, str]]:
-    """The fields of an urlencoded or well-made multipart body."""
+    """Return the fields of an urlencoded or well-formed multipart body."""
     if media_type(request) == URLENCODED:
         fields = []
         for field in request.body.decode("latin-1").split("&"):
@@ -124,7 +124,7 @@ def form_fields(request: Request) -> list[tuple[str, str]]:
 def form_schema(
     request: Request, document: Document
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The schema of the form the request may mean, and its `encoding`."""
+    """Return the schema of the form that the request may address, and its `encoding`."""
     for operation in operations(request, document):
         content = resolve(operation.get("requestBody", {}), document).get("content", {})
         if media_type(request) in content:
@@ -134,7 +134,7 @@ def form_schema(
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every string in a JSON value, keys too."""
+    """Return every string in a JSON value, including keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -147,7 +147,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def members(value: Any) -> Iterator[tuple[str, Any]]:
-    """Every (key, value) of every object in a JSON value."""
+    """Return every (key, value) of every object in a JSON value."""
     if isinstance(value, list):
         for item in value:
             yield from members(item)
@@ -158,7 +158,7 @@ def members(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def property_names(document: Document, **marks: Any) -> set[str]:
-    """Names of all properties whose schema has these marks, e.g. `format="uuid"`."""
+    """Return the names of all properties whose schema has these keywords, e.g. `format="uuid"`."""
     names = set()
 
     def visit(node: Any) -> None:
@@ -197,5 +197,5 @@ def has_duplicate_keys(request: Request) -> bool:
 
 
 def is_unclean(text: str | None) -> bool:
-    """Not UTF-8 at all, or with a NUL or a lone surrogate in it."""
+    """Return whether a text is not UTF-8, or contains a NUL or a lone surrogate."""
     return text is None or "\0" in text or any("\ud800" <= c <= "\udfff" for c in text)

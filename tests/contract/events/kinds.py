@@ -1,4 +1,4 @@
-"""Events against the document: each has the schema that is named after its class."""
+"""Events compared with the document, which has a schema for each class."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ SCHEMAS = Schemas(DOCUMENT, drop="writeOnly")
 
 @cache
 def kinds() -> dict[tuple[str, str | None], type[ClientEvent]]:
-    """The class of each type and op."""
+    """Return the class of each type and op."""
     return {(kind.type, kind.op): kind for kind in list_kinds()}
 
 
 @cache
-def _judge(name: str) -> Callable[[Any, str], Any]:
+def _validator(name: str) -> Callable[[Any, str], Any]:
     return SCHEMAS.compile({"$ref": f"#/components/schemas/{name}"}, name)
 
 
 def objections(database: Database) -> list[str]:
-    """What the document says against the events in a database."""
+    """Return the validation errors of the events in a database."""
     with database.reading() as db:
         rows = db.execute(select(Event.id, Event.type, Event.payload)).all()
     found = []
@@ -41,10 +41,10 @@ def objections(database: Database) -> list[str]:
         payload = orjson.loads(row.payload)
         body = {key: value for key, value in payload.items() if not key.startswith("_")}
         if row.type == "user_status" and "reaction_type" in body:
-            body["reaction_type"] = clients_kind(body["reaction_type"])  # as it is delivered
+            body["reaction_type"] = clients_kind(body["reaction_type"])  # as delivered
         kind = kinds()[row.type, body.get("op")]
         body |= {key: {} if key == "realm_emoji" else [] for key in kind.lazy}
         name = kind.__name__
-        wrong = _judge(name)({"id": row.id, "type": row.type, **body}, "")
+        wrong = _validator(name)({"id": row.id, "type": row.type, **body}, "")
         found += [f"{name}{violation.path}: {violation.message}" for violation in wrong]
     return found

@@ -1,5 +1,5 @@
-"""Every kind of event is in the document, field by field. `tests/support/chat/fixtures.py` holds
-every event that any test of the chat service makes to its schema.
+"""Every kind of event is documented with all fields. `tests/support/chat/fixtures.py` validates
+every event of all tests of the chat service.
 """
 
 from dataclasses import fields
@@ -14,7 +14,7 @@ from tests.support.documents import resolved
 SCHEMAS = DOCUMENT["components"]["schemas"]
 COMMON = {"id", "type", "op"}
 MADE_AT_DELIVERY = {"MessageEvent": {"local_message_id"}}
-# With a capability or without it: one of two forms is there.
+# With or without a capability, one of two forms is present.
 EITHER = {
     "DeleteMessageEvent": {"message_ids"},
     "PresenceEvent": {"user_id", "email", "server_timestamp", "presence", "presences"},
@@ -22,7 +22,7 @@ EITHER = {
 
 
 @pytest.mark.parametrize("kind", kinds().values(), ids=lambda kind: kind.__name__)
-def test_the_document_has_the_fields_of_a_kind(kind: type[ClientEvent]) -> None:
+def test_document_has_the_fields_of_a_kind(kind: type[ClientEvent]) -> None:
     schema = SCHEMAS[kind.__name__]
     shown = [field for field in fields(kind) if field.name not in kind.internal]  # type: ignore[arg-type]
     made = MADE_AT_DELIVERY.get(kind.__name__, set())
@@ -35,13 +35,13 @@ def test_the_document_has_the_fields_of_a_kind(kind: type[ClientEvent]) -> None:
         assert resolved(DOCUMENT, schema["properties"]["op"])["enum"] == [kind.op]
 
 
-def test_what_an_event_leaves_to_its_reading_is_read() -> None:
+def test_fields_completed_on_reading_are_read() -> None:
     lazy = {kind.type: kind.lazy for kind in kinds().values() if kind.lazy}
     assert lazy == {type_: (key,) for type_, (key, _) in LISTS.items()}
 
 
-def test_an_event_of_the_document_has_a_kind() -> None:
-    """One schema for each kind, which `type` and `op` alone tell from the others."""
+def test_documented_event_has_a_kind() -> None:
+    """Each kind has one schema, identified by `type` and `op` alone."""
     told = {(kind.type, kind.op): kind.__name__ for kind in kinds().values()}
     shown = {}
     for reference in SCHEMAS["Event"]["oneOf"]:

@@ -1,4 +1,4 @@
-"""docs/errors.md, written from what the services tell of their failures."""
+"""docs/errors.md, generated from the error classes of the services."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ For users who write clients: every error, its cause and its remedy.
 Written by `scripts/errors-table` from the error classes: `models/payment/errors.py`,
 `models/chat`, `specd/_engine/errors.py`. Change those, not this page.
 
-Every error answer has a header `Link: </docs/<service>/errors#...>; rel="help"`, which leads to its
+Every error answer has a header `Link: </docs/<service>/errors#...>; rel="help"`, which links to its
 row on the running server's copy of this page. `{braces}` stand for values of the request.
 
 On this page: [Payment](#payment), [Chat](#chat).
@@ -28,7 +28,7 @@ On this page: [Payment](#payment), [Chat](#chat).
 
 
 def rendered() -> str:
-    """The whole page."""
+    """Return the text of the page."""
     lines = [HEAD]
     for service, find_failures in SERVICES.items():
         lines += [f"## {service.capitalize()}", ""]

@@ -1,5 +1,5 @@
-"""Files, mails, pictures and payloads made to cost much: each is refused, or read, within bounds of
-processor time and memory, and what is wrong in it is named.
+"""Files, mails, pictures and payloads with excessive cost are rejected or read within limits of
+processor time and memory, with a description of the error.
 
 Documents: tests/specd/engine/test_document_bombs.py. Bodies of requests:
 tests/specd/engine/test_cost.py.
@@ -129,7 +129,7 @@ def test_mail(name: str) -> None:
 
 
 def png_with(kind: bytes, data: bytes) -> bytes:
-    """A picture of a pixel with one more chunk."""
+    """Return a picture of one pixel with an additional chunk."""
     chunk = struct.pack(">I", len(data)) + kind + data
     chunk += struct.pack(">I", zlib.crc32(kind + data))
     return PIXEL[:33] + chunk + PIXEL[33:]
@@ -188,11 +188,11 @@ PICTURES: dict[str, Callable[[], bytes]] = {
     "nothing but a head": lambda: b"\x89PNG\r\n\x1a\n" + bytes(MIB),
 }
 STILL = {"GIF of 5,000 frames"}
-"""Only their first frame is read."""
+"""Files of which only the first frame is read."""
 
 
 def shrink(folder: Path, raw: bytes) -> tuple[bool, float, int]:
-    """Return whether a picture is refused, and what its process takes, in seconds and bytes."""
+    """Return whether a picture is rejected, and the seconds and bytes of its process."""
     source = folder / "source"
     source.write_bytes(raw)
     try:
@@ -206,7 +206,7 @@ def shrink(folder: Path, raw: bytes) -> tuple[bool, float, int]:
 
 @pytest.fixture(scope="module")
 def plain(cold_pictures: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[bool, float, int]:
-    """What a picture of one pixel takes: the start of the process."""
+    """The cost of a picture of one pixel: the start of the process."""
     folder = tmp_path_factory.mktemp("plain")
     found: tuple[bool, float, int] = cost_of(lambda: shrink(folder, PIXEL)).result
     assert not found[0]
@@ -275,7 +275,7 @@ def assert_bounded(seconds: float, growth: int) -> None:
 
 
 def written(folder: Path, *lines: bytes, files: int = 0) -> Path:
-    """An archive as the service writes it, with these lines."""
+    """Write an archive with these lines, like the service."""
     with ArchiveWriter(folder, "a.zip") as archive:
         archive.write_lines("user.jsonl", [list(lines)], table="user", columns=("id", "name"))
         for number in range(files):
@@ -292,7 +292,7 @@ def zipped(folder: Path, **entries: bytes) -> Path:
 
 
 def shared_bytes(folder: Path) -> Path:
-    """A hundred names of one entry of a megabyte."""
+    """Write an archive with a hundred names for one entry of a megabyte."""
     path = zipped(folder, manifest_json=b"{}", a=bytes(MIB))
     with zipfile.ZipFile(path, "a") as archive:
         (kept,) = (each for each in archive.infolist() if each.filename == "a")
@@ -437,7 +437,7 @@ def test_tarball(name: str, tmp_path: Path) -> None:
     assert told in cost.result
 
 
-def test_corpus_has_forty() -> None:
-    """With those of documents, 60."""
+def test_corpus_has_forty_files() -> None:
+    """With those of documents, there are 60."""
     corpora: tuple[Sized, ...] = (MULTIPART, MAILS, PICTURES, PAYLOADS, ARCHIVES, TARBALLS)
     assert sum(map(len, corpora)) >= 40

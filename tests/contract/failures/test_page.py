@@ -1,4 +1,4 @@
-"""docs/errors.md and the served pages: nothing missing, nothing stale, links lead somewhere."""
+"""docs/errors.md and the served pages are complete and current, and their links have targets."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ IDS = [f"{service}-{failure.anchor}" for service, failure in ALL]
 
 
 def codes(service: str) -> set[tuple[str, str]]:
-    """(status, code) of everything a service can fail with."""
+    """Return (status, code) of every error of a service."""
     return {(str(f.status), f"`{f.code}`" if f.code else "none") for f in SERVICES[service]()}
 
 
-def test_the_page_is_what_the_classes_say() -> None:
+def test_page_matches_the_classes() -> None:
     assert PAGE.read_text() == rendered(), "run scripts/errors-table"
 
 
-def test_every_failure_says_when_it_comes_and_what_to_do() -> None:
+def test_every_error_has_a_description_and_advice() -> None:
     assert len(ALL) > 150
     for (_, failure), name in zip(ALL, IDS, strict=True):
         assert re.fullmatch(r"[A-Z`].{9,}[.)]", failure.when), (
@@ -35,19 +35,19 @@ def test_every_failure_says_when_it_comes_and_what_to_do() -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_the_documents_heads_list_the_same_statuses_and_codes(service: str) -> None:
+def test_documents_list_the_same_statuses_and_codes(service: str) -> None:
     heads = [specs.load(name)["info"]["description"] for name in documents_of(service)]
     lines = [line for head in heads for line in head.partition("## Errors")[2].splitlines()]
     rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
     listed = {(status, code) for status, code, *_ in rows if status != "status"}
-    # A code that another one's row mentions stands beside it.
-    beside = {("400", "`INVALID_ZOOM_TOKEN`")} if service == "chat" else set()
+    # A code mentioned in another row is listed separately.
+    mentioned = {("400", "`INVALID_ZOOM_TOKEN`")} if service == "chat" else set()
     found = codes(service) - {("404", "`BAD_REQUEST`")}
-    assert listed | beside == found
+    assert listed | mentioned == found
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_an_anchor_is_one_places(service: str) -> None:
+def test_anchors_are_unique(service: str) -> None:
     page = (
         build_pages(
             documents={service: "/v1/openapi"},
@@ -68,7 +68,7 @@ def test_an_anchor_is_one_places(service: str) -> None:
         assert f'<a id="{service}-{anchor}"></a>' in PAGE.read_text()
 
 
-def test_a_text_cannot_write_into_the_page() -> None:
+def test_text_is_escaped_in_the_page() -> None:
     bad = Failure("x", "X", 400, "<b>{name}</b>", "When `<i>` comes.", "Send <u>.")
     pages = build_pages(documents={}, failures={"payment": [bad]})
     page = pages.test_client().get("/docs/payment/errors").text
@@ -77,6 +77,6 @@ def test_a_text_cannot_write_into_the_page() -> None:
     assert ">Send &lt;u&gt;.</td>" in page
 
 
-def test_another_service_has_no_page() -> None:
+def test_other_services_have_no_page() -> None:
     pages = build_pages(documents={"payment": "/v1/openapi"})
     assert pages.test_client().get("/docs/payment/errors").status_code == 404

@@ -1,5 +1,5 @@
-"""Each error code is reached by a test that says so and is held to it (`tests/conftest.py`); those
-that no other test is about are reached here.
+"""Each error code is reached by a test with a mark, which `tests/conftest.py` verifies. Codes
+without a test elsewhere are reached here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TESTS = Path(__file__).parents[2]
 
 
 def promised() -> Iterator[str]:
-    """The codes in every `pytest.mark.reaches(...)` of the suite."""
+    """Return the codes in every `pytest.mark.reaches(...)` of the suite."""
     for path in TESTS.rglob("test_*.py"):
         text = path.read_text()
         if "mark.reaches" not in text:
@@ -42,7 +42,7 @@ def test_every_code_is_reached_by_a_test() -> None:
 
 @contextmanager
 def impatient(app: ServiceApp, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The service waits a moment for a body, not fifteen seconds."""
+    """Reduce the time limit for bodies of the service from fifteen seconds to a moment."""
     monkeypatch.setattr("specd._engine.http.answering._LINGER_SECONDS", 0.02)
     patience = app.service.body_timeout_s
     object.__setattr__(app.service, "body_timeout_s", 0.02)
@@ -53,7 +53,7 @@ def impatient(app: ServiceApp, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 
 class Never(httpx.AsyncByteStream):
-    """A body that does not come, however often one asks."""
+    """A body that never arrives."""
 
     def __aiter__(self) -> Never:
         return self
@@ -66,7 +66,7 @@ class Never(httpx.AsyncByteStream):
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 class TestPayment:
     @pytest.mark.reaches("request_timeout")
-    def test_a_body_that_does_not_come(
+    def test_missing_body_times_out(
         self, payment_app: PaymentApp, ada: Merchant, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         headers = {
@@ -88,7 +88,7 @@ class TestPayment:
 @pytest.mark.parametrize("chat_filled", ["sqlite"], indirect=True)
 class TestChat:
     @pytest.mark.reaches("REQUEST_TIMEOUT")
-    def test_a_body_that_does_not_come(
+    def test_missing_body_times_out(
         self, chat_app: ChatApp, chat: ChatClient, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         sent = chat.build("POST", "/users/me/status", {"status_text": "x"})
@@ -106,12 +106,12 @@ class TestChat:
         assert (answer.status_code, answer.json()["code"]) == (431, "HEADERS_TOO_LARGE")
 
     @pytest.mark.reaches("URI_TOO_LONG")
-    def test_a_url_that_is_too_long(self, chat: ChatClient) -> None:
+    def test_url_that_is_too_long(self, chat: ChatClient) -> None:
         answer = chat.request("GET", "/users/me?x=" + "x" * 9_000)
         assert (answer.status_code, answer.json()["code"]) == (414, "URI_TOO_LONG")
 
     @pytest.mark.reaches("UNSUPPORTED_MEDIA_TYPE")
-    def test_a_form_that_is_compressed(self, chat: ChatClient) -> None:
+    def test_compressed_form(self, chat: ChatClient) -> None:
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Content-Encoding": "gzip"}
         answer = chat.request("POST", "/users/me/status", content=b"status_text=x", headers=headers)
         assert (answer.status_code, answer.json()["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
@@ -119,7 +119,7 @@ class TestChat:
         assert answer.headers["Accept-Encoding"] == "identity"
 
     @pytest.mark.reaches("500")
-    def test_a_bug(self, chat: ChatClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_bug(self, chat: ChatClient, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("models.chat.people.statuses.change_status", None)
         answer = chat.request("POST", "/users/me/status", {"status_text": "x"})
         assert (answer.status_code, answer.json()) == (
@@ -130,7 +130,7 @@ class TestChat:
 
     @pytest.mark.impatient
     @pytest.mark.reaches("DATABASE_UNAVAILABLE")
-    def test_a_database_that_somebody_holds(
+    def test_locked_database(
         self, chat: ChatClient, chat_filled: tuple[str, object], chat_database: Database
     ) -> None:
         path = chat_filled[0].removeprefix("sqlite:///")

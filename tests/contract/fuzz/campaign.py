@@ -1,7 +1,7 @@
-"""schemathesis against a running service: `scripts/fuzz`, and slices in the suite.
+"""schemathesis with a running service: `scripts/fuzz`, and samples in the suite.
 
-Every phase and every check of schemathesis.toml, as one user with another one as peer. The stages
-make the server and its users; the hooks say what a document cannot.
+All phases and checks of schemathesis.toml, with two users. The stages create the server and its
+users, and the hooks add rules that a document cannot express.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.support.served import served
 ROOT = Path(__file__).parents[3]
 Stage = Callable[[str, Path], AbstractContextManager[tuple[RunningServer, Path]]]
 STAGES: dict[str, Stage] = {"payment": fuzzed_payment, "chat": fuzzed_chat}
-"""By service: how its server is made."""
+"""Service -> a function that starts its server."""
 PHASES = "examples,coverage,fuzzing,stateful"
 REPEATED_PHASES = "fuzzing,stateful"
 ROUND_S = 300
@@ -44,7 +44,7 @@ def run_schemathesis(
     seed: int | None = None,
     phases: str = PHASES,
 ) -> subprocess.CompletedProcess[str]:
-    """One run of the phases within `seconds`, over all documents of the service as one; its whole
+    """Run the phases once within `seconds`, on all documents of the service combined. The complete
     report is in `stdout`.
     """
     document = users.with_name(f"{service}.json")
@@ -82,36 +82,36 @@ def run_schemathesis(
 
 
 def lines_of(log: Path) -> Iterator[str]:
-    """The lines of a log, one at a time: a long campaign writes gigabytes."""
+    """Yield the lines of a log one at a time, because a long campaign writes gigabytes."""
     with log.open(encoding="utf-8", errors="replace") as lines:
         yield from lines
 
 
 def answered(server: RunningServer) -> Counter[str]:
-    """How often each status was given, by the server's own log."""
+    """Return the number of responses with each status, from the log of the server."""
     pattern = re.compile(r'"operation":"[^"]+".*"status":([0-9]+)')
     found = (pattern.search(line) for line in lines_of(server.log))
     return Counter(match[1] for match in found if match)
 
 
 def exceptions(directory: Path) -> list[str]:
-    """Every line of a server's or worker's log in `directory` that tells of an exception."""
+    """Return every line of a log of a server or worker in `directory` that reports an exception."""
     logs = sorted(directory.glob("*.log"))
     return [line for log in logs for line in lines_of(log) if '"exception"' in line]
 
 
 def cases_of(report: str) -> int:
-    """How many cases a report says were generated."""
+    """Return the number of generated cases in a report."""
     found = re.search(r"^ *([0-9]+) generated", report, re.MULTILINE)
     return int(found[1]) if found else 0
 
 
 def campaign(service: str, seconds: float, cases: float) -> bool:
-    """Whether rounds for that long, or until that many cases, found nothing. Prints what they
-    found.
+    """Run rounds for that long, or until that many cases. Return whether there are no findings, and
+    print them.
 
-    A round is a run of schemathesis with a seed of its own, on the database that the rounds before
-    it left. Examples and coverage are always the same, so only the first round has them.
+    A round is a run of schemathesis with a new seed, on the database left by previous rounds.
+    Examples and coverage are always the same, so only the first round has them.
     """
     end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as name:
@@ -151,7 +151,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/fuzz")
     parser.add_argument("minutes", nargs="?", type=float, default=10.0)
     parser.add_argument("service", nargs="?", choices=(*STAGES, "both"), default="both")
-    parser.add_argument("--cases", type=int, help="end when so many cases were made")
+    parser.add_argument("--cases", type=int, help="end after this number of cases")
     told = parser.parse_args(argv)
     services = list(STAGES) if told.service == "both" else [told.service]
     cases = math.inf if told.cases is None else told.cases

@@ -1,8 +1,8 @@
-"""Who gives back, by the database as an operator would, what a fuzzer does away with.
+"""Restores data that a fuzzer removes, in the database, like an operator.
 
-An owner may take away their own rights, replace their API key, turn off what the organization
-allows, withdraw consents and use up what is rationed, and schemathesis finds out. No operation is
-left out for it.
+An owner can remove their own permissions, replace their API key, disable features of the
+organization, withdraw consents and exhaust limits, and schemathesis does all of this. This way, no
+operation has to be excluded.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from specd.db import Database
 
 CARE_EVERY_S = 0.2
 SETTINGS_EVERY = 10
-"""Rounds of care from one restoring of the organization's settings to the next."""
+"""Settings of the organization are restored once in this many rounds."""
 
 KEPT = (User.role, User.is_active, User.api_key_nonce, User.api_key_sha256)
-"""What is a user's own to lose: what they may do, that they are here, and their API key."""
+"""Columns of a user that a fuzzer can change: permissions, activation and API key."""
 
 REALM, VENDOR_TOKEN = Realm.__table__, VendorToken.__table__
 assert isinstance(REALM, Table)
@@ -32,7 +32,7 @@ assert isinstance(VENDOR_TOKEN, Table)
 
 
 class Caretaker:
-    """Remembers how things were when the fuzzing began."""
+    """The state at the beginning of the fuzzing."""
 
     def __init__(self, database: Database, user_ids: list[int], email_token: str) -> None:
         self._database = database
@@ -48,7 +48,7 @@ class Caretaker:
             self._vendor_tokens = {row["user_id"]: dict(row) for row in tokens}
 
     def care(self, *, settings_too: bool) -> None:
-        """Restores what is gone, in one unit of work."""
+        """Restore removed data, in one unit of work."""
         self._database.run(lambda session: self._restore(session, settings_too))
 
     def _restore(self, session: Session, settings_too: bool) -> None:
@@ -63,7 +63,7 @@ class Caretaker:
             if user_id not in held:
                 session.execute(insert(VENDOR_TOKEN).values(row))
         now = datetime.now(UTC)
-        session.execute(  # so few may be asked for in a week
+        session.execute(  # only a few can be requested in a week
             update(DataExport)
             .where(DataExport.requested_at > now - timedelta(days=7))
             .where(DataExport.state.not_in(("requested", "started")))
@@ -84,7 +84,7 @@ class Caretaker:
 
 @contextmanager
 def cared_for(database_url: str, user_ids: list[int], email_token: str) -> Iterator[None]:
-    """Keeps these users, and their organization, as they are now."""
+    """Keep these users and their organization in their present state."""
     database = Database(database_url)
     caretaker = Caretaker(database, user_ids, email_token)
     caretaker.care(settings_too=True)

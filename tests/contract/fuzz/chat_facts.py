@@ -1,7 +1,7 @@
-"""Valid cases, brought nearer to what the fuzzed organization holds.
+"""Valid cases, changed to refer to existing objects of the organization.
 
-Which ids, names and addresses exist no schema knows. Most ids become ones that answers have told
-of (`chat_seen`); some stay as generated, and so do values at the edges of their range.
+Schemas do not define which ids, names and addresses exist. Most ids are replaced by ids from
+responses (`chat_seen`). Some stay as generated, and so do values at the limits of their range.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ KINDS = {
     "add_subgroups": "group",
     "delete_subgroups": "group",
 }
-"""Parameter or key -> what its ids are of. Permissions (`can_..._group`) are groups as well."""
+"""Parameter or key -> the kind of its ids. Permissions (`can_..._group`) are groups as well."""
 
 HIGHEST = {
     "user": 9,
@@ -66,7 +66,7 @@ HIGHEST = {
     "invitation": 10,
     "group": 8,
 }
-"""Ids up to these are likely to exist when none was seen yet."""
+"""Ids up to these probably exist if none was seen yet."""
 
 WORDS: dict[str, tuple[str, ...]] = {
     "anchor": ("newest", "oldest", "first_unread", "7"),
@@ -78,10 +78,10 @@ WORDS: dict[str, tuple[str, ...]] = {
     "fragment": ("inbox", "recent", "narrow/is/alerted"),
     "operator": ("channel", "topic", "sender", "is", "search", "has", "near"),
 }
-"""Text parameter -> values that mean something."""
+"""Text parameter -> meaningful values."""
 
 TYPING = ("start", "stop")
-"""What `op` is where it is neither `add` nor `remove`."""
+"""Values of `op` other than `add` and `remove`."""
 
 SPELLINGS = (
     ("topic", "subject"),
@@ -91,16 +91,16 @@ SPELLINGS = (
 """Two names of one parameter, of which one is sent."""
 
 UNTOUCHED = 2**31 - 100
-"""Values from here on are edges that the coverage phase wants to see arrive."""
+"""Greater values are kept, because the coverage phase tests the limits."""
 
 KEY = "Idempotency-Key"
 
 
 def factual(case: Case, seen: Seen) -> None:
-    """Changes a valid case in place; another valid case comes out."""
+    """Change a valid case in place to another valid case."""
     operation_id = case.operation.definition.raw["operationId"]
     if case.meta is None or case.meta.phase.name is not TestPhase.STATEFUL:
-        path = _near(case.path_parameters, seen)  # a link's are as they are
+        path = _near(case.path_parameters, seen)  # values from a link are not changed
         if isinstance(path, dict) and isinstance(path.get("domain"), str):
             path["domain"] = seen.one("domain", len(path["domain"])) or path["domain"]
         if isinstance(path, dict) and len(str(path.get("token", ""))) % 4:
@@ -143,7 +143,7 @@ def _is_permission(name: str) -> bool:
 
 
 def _fitting(setting: Any, value: Any) -> Any:
-    """A value for a subscription's setting."""
+    """Return a value for a setting of a subscription."""
     if setting == "color":
         return value if isinstance(value, str) and value.startswith("#") else "#f00f00"
     return value if isinstance(value, bool) else bool(value)

@@ -1,18 +1,18 @@
-"""What the chat document cannot say in OpenAPI 3.0, told to schemathesis.
+"""Rules of the chat service that OpenAPI 3.0 cannot express, as hooks of schemathesis.
 
-- Form fields whose `encoding` says `application/json` go out as JSON text. The document says so,
-  but the serializers of schemathesis do not: urlencoded, `encoding.contentType` is not read;
-  multipart, an array becomes bare items, and nothing at all when it is empty.
-- Valid cases are brought nearer to what the database holds (`chat_facts`), which earlier answers
-  told (`chat_seen`), and their parameters to making sense together (`chat_sense`).
-- A valid request may still be refused, with 400 as everywhere in this API, for what the database
-  holds: an unknown id, a missing permission, a time that has passed. `chat_refusals` tells these
-  apart from refusals of a value that the document allows, which are failures.
-- An array in a form may come as a repeated field, and so one item alone is an array.
-- A member may read what an owner says in a public channel and who is in the organization, and a
-  deactivated user is not gone.
+- Form fields whose `encoding` has `application/json` are sent as JSON text. The document defines
+  this, but the serializers of schemathesis ignore it: urlencoded, `encoding.contentType` is not
+  read; multipart, an array becomes bare items, and is missing if it is empty.
+- Valid cases are changed to refer to objects in the database (`chat_facts`), known from earlier
+  responses (`chat_seen`), and to have consistent parameters (`chat_sense`).
+- A valid request may still be rejected, with 400 as everywhere in this API, because of the data in
+  the database: an unknown id, a missing permission, a time in the past. `chat_refusals`
+  distinguishes these from rejections of values that the document allows, which are failures.
+- An array in a form may be sent as a repeated field, so one item alone is an array.
+- A member may read an owner's messages in a public channel and the users of the organization, and
+  a deactivated user still exists.
 
-Invalid cases go out as generated. Nothing about checks or operations is changed.
+Invalid cases are sent as generated. Operations and checks are not changed.
 """
 
 from __future__ import annotations
@@ -67,16 +67,16 @@ DOCUMENT = specs.load("chat")
 
 @schemathesis.hook
 def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
-    """Let a valid case speak of what there is."""
+    """Make a valid case refer to existing objects."""
     if case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE:
         factual(case, SEEN)
         if case.operation.definition.raw["operationId"] == "get_events":
-            case.query["dont_block"] = "true"  # a poll may wait for longer than schemathesis does
+            case.query["dont_block"] = "true"  # polls exceed its timeout
 
 
 @schemathesis.hook
 def after_call(context: HookContext, case: Case, response: Response) -> None:
-    """Learn from an answer what there is for the user whose cases these are; the peer's is not."""
+    """Record the objects in a response for the main user, and not for the other user."""
     if response.request.headers.get("Authorization") != OWNER or response.status_code != 200:
         return
     if "json" in response.headers.get("content-type", [""])[0]:
@@ -87,7 +87,7 @@ def after_call(context: HookContext, case: Case, response: Response) -> None:
 
 @REQUESTS_TRANSPORT.serializer(URLENCODED)
 def serialize_urlencoded(context: SerializationContext, value: Any) -> dict[str, Any]:
-    """A form as its `encoding` says."""
+    """Serialize a form according to its `encoding`."""
     body = context.case.body
     if not isinstance(body, dict):
         return urlencoded_serializer(context, value)
@@ -101,7 +101,7 @@ def serialize_urlencoded(context: SerializationContext, value: Any) -> dict[str,
 
 @REQUESTS_TRANSPORT.serializer(MULTIPART)
 def serialize_multipart(context: SerializationContext, value: Any) -> dict[str, Any]:
-    """A form as its `encoding` says."""
+    """Serialize a form according to its `encoding`."""
     if isinstance(value, dict):
         as_json = json_fields(context.case)
         value = {n: json.dumps(v) if n in as_json else v for n, v in value.items()}
@@ -109,37 +109,37 @@ def serialize_multipart(context: SerializationContext, value: Any) -> dict[str, 
 
 
 def text_of(value: Any) -> str:
-    """A value as a plain field has it."""
+    """Return a value as text of a plain field."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 @schemathesis.hook
 def filter_failure(context: HookContext, failure: Failure, case: Case, response: Response) -> bool:
-    """Keep every failure but six that only somebody who knows chat can tell from a fault."""
+    """Keep all failures except six kinds that are correct behavior of a chat service."""
     if isinstance(failure, AcceptedNegativeData):
         if "Invalid component: positive test case" in failure.message:
-            return False  # a file may hold any bytes: what was made invalid is valid
+            return False  # a file may contain any bytes, so the invalid content is valid
         # In a form, an item without brackets is an array of one: a repeated field, sent once.
         return not any(
             f"in body - {name}:" in failure.message or f" at /properties/{name} " in failure.message
             for name in lone_items(case)
         )
     if isinstance(failure, RejectedPositiveData) and response.status_code == 414:
-        return len(response.request.url or "") <= MAX_TARGET  # each parameter fits, but not all
+        return len(response.request.url or "") <= MAX_TARGET  # limits their sum
     if isinstance(failure, RejectedPositiveData) and response.status_code == 400:
         return not is_of_the_domain(response.json(), case.operation.definition.raw["operationId"])
     if isinstance(failure, ObjectLevelAuthorizationViolation):
-        # What is said in a public channel is for everybody, and who the people are; what is
-        # written directly is not.
+        # Messages in public channels and the users are visible to all members. Direct messages are
+        # not.
         return not _is_public(case, response)
     if isinstance(failure, UseAfterFree):
-        # Who was deactivated is still there, for administrators to look at, rename and restore.
+        # A deactivated user still exists, and administrators can read, rename and restore it.
         return not case.operation.path.startswith("/users/{")
     return True
 
 
 def lone_items(case: Case) -> set[str]:
-    """Names of the fields of a form that want an array and got what one of its items may be."""
+    """Return the names of array fields of a form that contain a valid single item."""
     body = case.operation.get_body_for_media_type(case.media_type)
     if body is None or case.media_type == JSON or not isinstance(case.body, dict):
         return set()
@@ -150,7 +150,9 @@ def lone_items(case: Case) -> set[str]:
 
 
 def _is_public(case: Case, response: Response) -> bool:
-    """A person, a group, a channel or what is in one: the member is in no private channel."""
+    """Return whether the object is a user, a group, a channel or a part of one. The member is in no
+    private channel.
+    """
     if response.status_code != 200:
         return False
     message = response.json().get("message")
@@ -159,8 +161,8 @@ def _is_public(case: Case, response: Response) -> bool:
 
 
 def resolved(node: Any, body: Any) -> Any:
-    """A schema, behind any `$ref`: into the document, or into what schemathesis keeps with the
-    schema of this body.
+    """Return a schema after resolving `$ref` in the document, or in the schemas that schemathesis
+    keeps for this body.
     """
     while "$ref" in node:
         place = body if node["$ref"].startswith("#/x-bundled/") else DOCUMENT
@@ -169,7 +171,7 @@ def resolved(node: Any, body: Any) -> Any:
 
 
 def json_fields(case: Case) -> set[str]:
-    """Names of the fields that the document wants as JSON text."""
+    """Return the names of the fields that must be JSON text."""
     body = case.operation.get_body_for_media_type(case.media_type)
     encoding = {} if body is None else body.definition.get("encoding", {})
     return {name for name, how in encoding.items() if how.get("contentType") == JSON}

@@ -1,8 +1,8 @@
-"""Which 400s of the chat service speak of the state of things, not of the shape of a request.
+"""The 400 responses of the chat service that depend on the state, not on the form of a request.
 
-A schema promises which requests are well formed, not which channels exist and who may do what. The
-sentences come from models/chat, so a new one is known here as soon as it is there.
-What a document could have said (a type, a length, a range) is not among them.
+A schema defines which requests are well-formed, but not which channels exist and what users may do.
+The sentences come from models/chat, so new ones are included automatically. Rules that a document
+can express (a type, a length, a range) are excluded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from models.chat.common.errors import (
 from specd._error_table import find_refusals
 
 SHAPE = (ConfusingParameters, InvalidChoice, InvalidColor, InvalidParameter, MissingParameter)
-"""Errors about one parameter alone: a document can, and shall, rule these out."""
+"""Errors about a single parameter, which a document must exclude."""
 
 
 def _patterns() -> list[re.Pattern[str]]:
@@ -39,7 +39,8 @@ def _patterns() -> list[re.Pattern[str]]:
 PATTERNS = _patterns()
 
 NO_TEXT = re.compile(r".* must not (contain null bytes|hold a NUL character)", re.DOTALL)
-"""NUL fits `type: string` and no database; a `pattern` on every text would drown the document."""
+"""NUL matches `type: string` and is rejected by databases. A `pattern` for every text would clutter
+the document."""
 
 FIELD_DATA = re.compile(
     r".*field_data.*|Field must .*|name is too long .*|'value' cannot be blank\.|Unexpected arg.*"
@@ -51,40 +52,40 @@ FIELD_VALUE = re.compile(
 TIMEZONE = re.compile("timezone is not a recognized time zone")
 OF_PROPERTY = re.compile(r".*is not (a boolean|a valid hex color code)")
 CONDITIONAL = {
-    # Required only without `message_ids`; OpenAPI 3.0 knows no condition between parameters.
+    # Required only without `message_ids`, a condition that OpenAPI 3.0 cannot express.
     "list_messages": re.compile("Missing '(anchor|num_after|num_before)' argument"),
-    # Required for one `bot_type` only.
+    # Required for only one `bot_type`.
     "create_bot": re.compile("Missing 'payload_url' argument"),
-    # Each is required for one `type` only.
+    # Each is required for only one `type`.
     "set_typing_status": re.compile("Missing '(stream_id|to)' argument"),
-    # The first for a link, the others for an invitation.
+    # The first is for a link, the others are for an invitation.
     "accept_invitation": re.compile("Missing '(email|full_name|password)' argument"),
     # Either this or `stream`.
     "update_muted_topic": re.compile("Missing 'stream_id' argument"),
     # Either this or its older name.
     "create_playground": re.compile("Missing 'syntax_language' argument"),
-    # The IANA's list changes several times a year.
+    # The IANA list changes several times a year.
     "update_settings": TIMEZONE,
     "update_notification_settings": TIMEZONE,
-    # What `value` may be hangs on `property`.
+    # The valid values of `value` depend on `property`.
     "update_subscription_setting": OF_PROPERTY,
     "update_subscription_settings": OF_PROPERTY,
-    # What `value` may be hangs on the field's type, which the organization chose.
+    # The valid values of `value` depend on the type of the field in the organization.
     "update_own_profile_data": FIELD_VALUE,
     "update_user": FIELD_VALUE,
-    # What it holds hangs on `field_type`.
+    # Its contents depend on `field_type`.
     "create_profile_field": FIELD_DATA,
     "update_profile_field": FIELD_DATA,
 }
-"""operationId -> refusals that hang on a second parameter, or on a list nobody writes down."""
+"""operationId -> errors that depend on a second parameter, or on an external list."""
 
 
 def is_of_the_domain(body: Mapping[str, Any], operation_id: str) -> bool:
-    """Does this error say what the database holds, rather than what a value looks like?"""
+    """Return whether this error is about data in the database, not about the form of a value."""
     msg = body["msg"]
     conditional = CONDITIONAL.get(operation_id)
     if NO_TEXT.fullmatch(msg) or (conditional is not None and conditional.fullmatch(msg)):
         return True
-    if "errors" in body:  # URL templates, regexes and names taken: no schema says those
+    if "errors" in body:  # URL templates, regexes and used names, which schemas cannot express
         return True
     return any(pattern.fullmatch(msg) for pattern in PATTERNS)

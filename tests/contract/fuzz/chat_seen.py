@@ -1,4 +1,4 @@
-"""What the organization holds, as its answers have told: ids that a next case can speak of."""
+"""Ids from responses about the organization, for use in later cases."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LISTED = {
     "list_exports": ("export", "exports", "id"),
     "list_user_groups": ("group", "user_groups", "id"),
 }
-"""operationId -> kind of thing, the array that holds them, and the key of their ids."""
+"""operationId -> kind of object, the array that contains the objects, and the key of their ids."""
 
 CREATED = {
     "create_user": ("user", "user_id"),
@@ -59,17 +59,17 @@ REMOVED = {
     "delete_export": ("export", "export_id"),
     "remove_client_device": ("device", "device_id"),
 }
-"""operationId -> kind, and the parameter that names which."""
+"""operationId -> kind, and the parameter with the id."""
 
 
 class Seen:
-    """Things by kind, the newest last; the oldest are forgotten."""
+    """Objects by kind, the newest last. The oldest are removed."""
 
     def __init__(self) -> None:
         self._held: dict[str, list[Any]] = defaultdict(list)
 
     def note(self, operation_id: str, sent: Mapping[str, Any], body: Mapping[str, Any]) -> None:
-        """An answer of 200 to what was sent."""
+        """Record a 200 response to a request."""
         if operation_id in LISTED:
             kind, array, key = LISTED[operation_id]
             found = [item[key] for item in body[array]]
@@ -87,15 +87,17 @@ class Seen:
             self._held["device"] = [int(name) for name in body["devices"]][-KEPT:]
 
     def one(self, kind: str, chance: int) -> Any:
-        """One of a kind; None when none was seen."""
+        """Return an object of a kind, or None if none was seen."""
         held = self._held[kind]
         return held[chance % len(held)] if held else None
 
     def all(self, kind: str) -> list[Any]:
-        """Every one of a kind that was seen."""
+        """Return all objects of a kind that were seen."""
         return list(self._held[kind])
 
 
 def _may_hold_permissions(group: Mapping[str, Any]) -> bool:
-    """Everybody on the internet, and nobody, may not hold most of them."""
+    """Return whether a group can have most permissions. Everyone on the internet, and nobody,
+    cannot.
+    """
     return group["name"] not in ("role:internet", "role:nobody") and not group["deactivated"]

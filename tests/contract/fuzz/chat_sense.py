@@ -1,8 +1,8 @@
-"""Valid cases whose parameters make sense together, which OpenAPI 3.0 cannot say.
+"""Valid cases with consistent parameters, which OpenAPI 3.0 cannot express.
 
-A topic goes with a channel, people with a direct message; an emoji's name with its code; a pattern
-with its template. Names of new things are not taken yet. Three of four cases are made so; the
-fourth goes out as generated.
+A channel message has a topic and a direct message has users, names of emoji match their codes, and
+patterns match their templates. Names of new objects are unused. Three of four cases are changed
+this way, and the fourth is sent as generated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LONG = "A password that nobody guesses."
 
 
 def told() -> Sent:
-    """What only the stage can know: secrets and what they sign, and what a phone registers with."""
+    """Return the values from the stage: secrets, signed tokens, and the data of a phone."""
     users = os.environ.get("SPECD_FUZZ_USERS")
     file = None if not users else Path(users).with_name("facts.json")
     return json.loads(file.read_text()) if file is not None and file.exists() else {}
@@ -38,14 +38,14 @@ TOLD = told()
 
 
 def sensible(operation_id: str, sent: Sent, seen: Seen) -> Sent:
-    """The parameters of one place (query or body), made to go together."""
+    """Make the parameters of one place (query or body) consistent."""
     chance = len(repr(sent))
     sense = SENSES.get(operation_id)
     return sent if sense is None or chance % 4 == 0 else sense(dict(sent), seen, chance)
 
 
 def _fresh(sent: Sent, name: str, longest: int = 30) -> None:
-    """Makes a name one that is not taken."""
+    """Replace a name by an unused one."""
     if isinstance(sent.get(name), str):
         sent[name] = f"{sent[name].strip()[: longest - 9]} {uuid.uuid4().hex[:8]}"
 
@@ -60,7 +60,7 @@ def _named(*names: str) -> Sense:
 
 
 def _addressed(sent: Sent, seen: Seen, chance: int) -> Sent:
-    """A message to a channel with a topic, or to people, at a time to come."""
+    """Make a message to a channel with a topic, or to users, at a future time."""
     if "to" in sent or "type" in sent:
         if sent.get("type") in DIRECT:
             sent["to"] = [seen.one("user", chance + n) or 2 for n in range(chance % 3 + 1)]
@@ -74,14 +74,14 @@ def _addressed(sent: Sent, seen: Seen, chance: int) -> Sent:
 
 
 def _typing(sent: Sent, seen: Seen, chance: int) -> Sent:
-    """In a topic of a channel, or to people."""
+    """Type in a topic of a channel, or to users."""
     if sent.get("type", "direct") in DIRECT:
         return {**sent, "to": [seen.one("user", chance) or 2]}
     return {**_one_channel(sent, seen, chance), "topic": str(sent.get("topic") or "castle")}
 
 
 def _anchored(sent: Sent, seen: Seen, chance: int) -> Sent:
-    """Messages by their ids, or around an anchor."""
+    """Select messages by their ids, or around an anchor."""
     if "message_ids" in sent:
         return {k: v for k, v in sent.items() if k not in ("anchor", "num_before", "num_after")}
     return {"anchor": "newest", "num_before": chance % 50, "num_after": 0, **sent}
@@ -93,7 +93,7 @@ def _one_channel(sent: Sent, seen: Seen, chance: int) -> Sent:
 
 
 def _whole_order(kind: str, name: str) -> Sense:
-    """Everything of a kind, in another order."""
+    """Use all objects of a kind, in another order."""
 
     def sense(sent: Sent, seen: Seen, chance: int) -> Sent:
         every = seen.all(kind)
@@ -104,7 +104,7 @@ def _whole_order(kind: str, name: str) -> Sense:
 
 
 def _profile(name: str) -> Sense:
-    """Values, or bare ids, of profile fields that there are."""
+    """Use values or bare ids of existing profile fields."""
 
     def sense(sent: Sent, seen: Seen, chance: int) -> Sent:
         data = sent.get(name)
@@ -131,7 +131,7 @@ def _user(sent: Sent, seen: Seen, chance: int) -> Sent:
 
 
 def _linkified(sent: Sent, seen: Seen, chance: int) -> Sent:
-    """A pattern and templates that speak of the same group."""
+    """Use a pattern and templates with the same group."""
     mark = uuid.uuid4().hex[:8]
     return {
         "pattern": f"{mark}-(?P<id>[0-9]+)",
@@ -145,7 +145,7 @@ def _linkified(sent: Sent, seen: Seen, chance: int) -> Sent:
 
 
 def _view(sent: Sent, seen: Seen, chance: int) -> Sent:
-    """Built-in views have no name, and others have one."""
+    """Use no name for built-in views, and a name for others."""
     if sent.get("fragment") in ("inbox", "recent"):
         sent.pop("name", None)
         return sent
@@ -187,7 +187,7 @@ def _status(sent: Sent, seen: Seen, chance: int) -> Sent:
 
 
 def _draft(sent: Sent, seen: Seen, chance: int) -> Sent:
-    """To one channel, to people, or to nobody yet."""
+    """Address one channel, users, or no recipient yet."""
     kind, to = (("stream", "channel"), ("private", "user"), ("", ""))[chance % 3]
     known = seen.one(to, chance) if to else None
     return {**sent, "type": kind, "to": [known or 1] if to else [], "timestamp": chance}
@@ -202,7 +202,7 @@ def _drafts(sent: Sent, seen: Seen, chance: int) -> Sent:
 
 
 def _reacting(sent: Sent, seen: Seen, chance: int) -> Sent:
-    """An emoji whose name and code agree."""
+    """Use an emoji whose name and code match."""
     name, code = EMOJIS[chance % len(EMOJIS)]
     return {**sent, "emoji_name": name, "emoji_code": code, "reaction_type": "unicode_emoji"}
 
@@ -212,7 +212,7 @@ def _reported(sent: Sent, seen: Seen, chance: int) -> Sent:
 
 
 def _permitted(sent: Sent, seen: Seen, chance: int) -> Sent:
-    """Permissions for groups that there are, whoever the case says had them before."""
+    """Use existing groups for permissions, regardless of the old value in the case."""
     _fresh(sent, "name")
     near = {}
     for at, (name, value) in enumerate(sent.items()):
@@ -224,17 +224,17 @@ def _permitted(sent: Sent, seen: Seen, chance: int) -> Sent:
 
 
 def _joined(sent: Sent, seen: Seen, chance: int) -> Sent:
-    """Users to put into a group, or to take out of it."""
+    """Use users to add to a group or to remove from it."""
     return {("add", "delete")[chance % 2]: [seen.one("user", chance) or 2]}
 
 
 def _nested(sent: Sent, seen: Seen, chance: int) -> Sent:
-    """A group to put into a group, or to take out of it."""
+    """Use a group to add to a group or to remove from it."""
     return {("add", "delete")[chance % 2]: [seen.one("group", chance) or 2]}
 
 
 def _invited(sent: Sent, seen: Seen, chance: int) -> Sent:
-    """Somebody new, for channels and groups that there are or for none."""
+    """Invite a new user, to existing channels and groups or to none."""
     email = f"{uuid.uuid4().hex[:12]}@fuzz.example"
     return {**sent, "invitee_emails": email, "invite_as": (400, 600)[chance % 2]}
 
@@ -301,4 +301,4 @@ SENSES: dict[str, Sense] = {
     "jwt_fetch_api_key": _told("token"),
     "register_push_device": _registered,
 }
-"""By operationId. Each gets a copy that it may change."""
+"""By operationId. Each function gets a copy that it may change."""

@@ -1,8 +1,8 @@
-"""A chat server to fuzz: a fresh organization made by the operator's commands, with workers.
+"""A chat server to fuzz: a new organization created with the operator's commands, with workers.
 
-The first user is an owner, the second, their peer, a member. There are a push relay and a vendor of
-video calls, tokens are taken, and an owner may do everything. What they do away with, a caretaker
-gives back (`chat_caretaker`), or the fuzzer would soon have nothing left to find fault with.
+The first user is an owner, and the second is a member. There are a push relay and a vendor of video
+calls, token sign-in is enabled, and an owner may do everything. A caretaker restores removed data
+(`chat_caretaker`), because the fuzzer would soon have nothing left to test.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Operator:
         self.environment = {**kept, "PYTHONPATH": str(ROOT), **environment}
 
     def specd(self, *words: str, typed: str = "") -> dict[str, Any]:
-        """The JSON a command prints that is given `typed`. It runs in this process, because each
-        process takes a second and a half to start.
+        """Return the JSON that a command prints for the input `typed`. It runs in this process,
+        because a process needs a second and a half to start.
         """
         unset = dict.fromkeys(name for name in os.environ if name.startswith("SPECD_"))
         runner = CliRunner(env={**unset, **self.environment})
@@ -75,7 +75,7 @@ class Operator:
 
     @contextmanager
     def workers(self, log: Path) -> Iterator[None]:
-        """The chat service's workers, running."""
+        """Run the workers of the chat service."""
         names = [name for name in NAMES if name not in PAYMENT_WORKERS]
         with log.open("ab") as output:
             process = warm.Popen(
@@ -98,8 +98,8 @@ class Operator:
 
 @contextmanager
 def fuzzed_chat(database_url: str, directory: Path) -> Iterator[tuple[RunningServer, Path]]:
-    """A server on a migrated database, and the file that holds its two users. Beside it lies what
-    else a case may need to know: `facts.json`.
+    """Yield a server on a migrated database, and the file of its two users. `facts.json` next to it
+    contains other values for cases.
     """
     with ExitStack() as stack:
         relay = LocalRelay(organization="specd", key=RELAY_KEY)
@@ -143,12 +143,14 @@ def fuzzed_chat(database_url: str, directory: Path) -> Iterator[tuple[RunningSer
         (directory / "facts.json").write_text(json.dumps(facts))
         fuzzers = {name: headers[name] for name in ("first", "second")}
         yield server, write_users(directory, fuzzers)
-        for header in fuzzers.values():  # locked out, they would have found nothing
+        for header in fuzzers.values():  # with a locked-out user, the run would have found nothing
             _await_welcome(f"{server.url}/api/v1/users/me", header)
 
 
 def _populate(environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """The organization and its people, by the operator's commands; what these print, by name."""
+    """Create the organization and its users with commands of the operator. Return their output by
+    name.
+    """
     migrate.upgrade(environment["SPECD_PAYMENT_DATABASE_URL"], "payment")
     operator = Operator(environment)
     owner = operator.specd(
@@ -175,7 +177,7 @@ def _populate(environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
 
 
 def _allow_calls(url: str, vendor_url: str, header: str) -> None:
-    """Lets the server make video calls for a user, as far as the vendor is concerned."""
+    """Authorize the server to create video calls for a user, on the side of the vendor."""
     given = consent(url, vendor_url, {"Authorization": header})
     answer = httpx.get(
         f"{url}/api/v1/calls/vendor/complete",
@@ -186,21 +188,21 @@ def _allow_calls(url: str, vendor_url: str, header: str) -> None:
 
 
 def _await_welcome(url: str, header: str) -> None:
-    """Raises AssertionError when a user is not let in, and stays so."""
+    """Wait until a user can sign in. Raises AssertionError if this does not happen."""
     deadline = time.monotonic() + WELCOME_S
     while httpx.get(url, headers={"Authorization": header}).status_code != 200:
-        assert time.monotonic() < deadline, "a user was locked out for good"
+        assert time.monotonic() < deadline, "a user is still locked out"
         time.sleep(CARE_EVERY_S)
 
 
 def _basic(person: Mapping[str, Any]) -> str:
-    """The header of a user, by the dummy form of their email, which they cannot change."""
+    """Return the header of a user, with the dummy form of their email, which they cannot change."""
     credentials = f"user{person['user_id']}@{HOST}:{person['api_key']}"
     return f"Basic {base64.b64encode(credentials.encode()).decode()}"
 
 
-def _furnish(url: str, headers: Mapping[str, str], everybody: list[int]) -> None:
-    """A few channels, topics and messages, so that small ids mean something."""
+def _furnish(url: str, headers: Mapping[str, str], user_ids: list[int]) -> None:
+    """Create a few channels, topics and messages, so that small ids exist."""
     with httpx.Client(base_url=f"{url}/api/v1") as client:
 
         def call(name: str, method: str, path: str, **form: Any) -> None:
@@ -216,7 +218,7 @@ def _furnish(url: str, headers: Mapping[str, str], everybody: list[int]) -> None
                 "/users/me/subscriptions",
                 subscriptions=[{"name": channel}],
                 invite_only=channel == "secret",
-                principals=everybody[:1] if channel == "secret" else everybody[: 8 - at],
+                principals=user_ids[:1] if channel == "secret" else user_ids[: 8 - at],
             )
         for name in ("first", "second", "fourth"):
             for topic in ("castle", "ghost"):
@@ -227,7 +229,7 @@ def _furnish(url: str, headers: Mapping[str, str], everybody: list[int]) -> None
                 "POST",
                 "/messages",
                 type="direct",
-                to=everybody[3:5],
+                to=user_ids[3:5],
                 content="The rest is silence.",
             )
         call("first", "PATCH", "/realm", moderation_request_channel_id=4)

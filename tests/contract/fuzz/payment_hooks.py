@@ -1,9 +1,9 @@
-"""What the payment documents cannot say in JSON Schema, told to schemathesis.
+"""Rules of the payment documents that JSON Schema cannot express, as hooks of schemathesis.
 
-Valid cases get a payment method that exists, an amount in range, an address of a shop, keys of
-metadata that are not too long and have no NUL, and an Idempotency-Key of their own. They send no
-cursor, which is good for its filters only, and wait no longer than a second for events. Invalid
-cases go out as generated; nothing about checks or operations is changed.
+Valid cases get an existing payment method, an amount in range, an address of a shop, keys of
+metadata that are short and have no NUL, and a new Idempotency-Key. They send no cursor, which is
+valid only for its filters, and wait at most a second for events. Invalid cases are sent as
+generated. Operations and checks are not changed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ LONGEST_WAIT_S = 1
 MAX_WAIT_S = 30
 MAX_BODY_WAIT_S = 15
 HELD = ("/payments", "/expire")
-"""The ends of the paths whose answers wait by their bodies."""
+"""The ends of paths with a wait in the body."""
 UUID = "7ab0c098-d90a-4239-ac34-e62ee75eb63b"
 
 
 @schemathesis.hook
 def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
-    """Make a valid case one that the merchant's data allows; let none wait for long."""
+    """Make a valid case match the merchant's data, and limit all waits."""
     _hasten(case)
     if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
         return
@@ -58,9 +58,7 @@ def _fit(key: str) -> str:
 
 
 def _hasten(case: Case) -> None:
-    """A request that the service would let wait, whatever else is wrong with it, waits a second or
-    not at all.
-    """
+    """Limit the wait of a request that the service would accept to a second, or remove it."""
     if case.operation.path.endswith(HELD) and isinstance(case.body, dict):
         wait = case.body.get("wait_s", MAX_BODY_WAIT_S)
         if type(wait) is int and 0 <= wait <= MAX_BODY_WAIT_S:
@@ -71,7 +69,7 @@ def _hasten(case: Case) -> None:
 
 
 def _mend_path(case: Case) -> None:
-    """Put an id of the right form where a guessed link has put another object's."""
+    """Use an id of the right form where a guessed link has used that of another object."""
     path = case.path_parameters or {}
     if "/events/" in case.operation.path or "event_id" in path:
         name = "event_id" if "event_id" in path else "id"
@@ -82,7 +80,7 @@ def _mend_path(case: Case) -> None:
 
 
 def _payable(amount: str) -> str:
-    """`amount`, unless it is zero or more than 2^256-1 atoms, which the pattern lets through."""
+    """Return `amount` unless it is zero or more than 2^256-1 atoms, which the pattern allows."""
     try:
         parse_amount(amount)
     except InvalidAmount:

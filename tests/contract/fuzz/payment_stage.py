@@ -1,5 +1,5 @@
-"""A payment server to fuzz: two projects, each the other's peer, and a real chain (anvil, else the
-one in process), so that sessions are made.
+"""A payment server to fuzz: two projects and a real chain (anvil, or the in-process one), so that
+sessions can be created.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TOKEN = "0x5FbDB2315678afecb367f032d93F642f64180aa3"
 
 
 def _create_merchant(database: Database, name: str) -> str:
-    """A project with one method; its key."""
+    """Create a project with one method. Return its key."""
     now = datetime.now(UTC)
 
     def work(session: Session) -> str:
@@ -47,7 +47,7 @@ def _create_merchant(database: Database, name: str) -> str:
 
 @contextmanager
 def fuzzed_payment(database_url: str, directory: Path) -> Iterator[tuple[RunningServer, Path]]:
-    """A server on a migrated database, and the file that holds its two users."""
+    """Yield a server on a migrated database, and the file of its two users."""
     database = Database(database_url)
     users = {name: f"Bearer {_create_merchant(database, name)}" for name in ("first", "second")}
     database.dispose()

@@ -1,4 +1,4 @@
-"""Which refusals a fuzzer may get for what fits the document, as it found them."""
+"""The rejections of documented requests that a fuzzer may receive."""
 
 import pytest
 
@@ -26,5 +26,7 @@ from tests.contract.fuzz.chat_refusals import is_of_the_domain
         ("update_user", "role is not an integer", False),
     ],
 )
-def test_tells_state_from_shape(operation: str, msg: str, expected: bool) -> None:
+def test_state_errors_are_distinguished_from_format_errors(
+    operation: str, msg: str, expected: bool
+) -> None:
     assert is_of_the_domain({"msg": msg}, operation) is expected

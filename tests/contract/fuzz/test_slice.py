@@ -1,4 +1,4 @@
-"""Slices of the fuzz campaigns: `scripts/fuzz` is the whole of them."""
+"""Samples of the fuzz campaigns of `scripts/fuzz`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file that tells schemathesis its users (Web Fuzzing Commons)."""
+"""The file of users for schemathesis (Web Fuzzing Commons)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import yaml
 
 
 def read_users(path: str) -> dict[str, str]:
-    """What `write_users` wrote: name to `Authorization` header. Empty without such a file."""
+    """Return name -> `Authorization` header as written by `write_users`, or nothing without such a
+    file.
+    """
     if not path or not Path(path).exists():
         return {}
     entries = yaml.safe_load(Path(path).read_text())["auth"]
@@ -17,7 +19,7 @@ def read_users(path: str) -> dict[str, str]:
 
 
 def write_users(directory: Path, users: Mapping[str, str]) -> Path:
-    """The path of a file with these users: name to `Authorization` header."""
+    """Write a file with these users: name -> `Authorization` header. Return its path."""
     entries = [
         {"name": name, "fixedHeaders": [{"name": "Authorization", "value": header}]}
         for name, header in users.items()

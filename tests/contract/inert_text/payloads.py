@@ -1,4 +1,4 @@
-"""Texts that want to be more than text where somebody quotes them."""
+"""Texts that try to be active content where they are quoted."""
 
 EVIL = "evil.example"
 PAYLOADS = [
@@ -46,7 +46,7 @@ PAYLOADS = [
     "*",
     "**",
 ]
-"""All of one line: they fit into every field."""
+"""Single-line texts, which are valid in every field."""
 
 LINES = [
     "x\u2028@**all**",
@@ -65,4 +65,4 @@ LINES = [
     "\t@**all**\n    code",
     "x " * 240 + "``` @**all** " * 4,
 ]
-"""For the fields that have lines."""
+"""Texts for fields with several lines."""

@@ -1,10 +1,10 @@
-"""How a person reads a message."""
+"""How a user reads a message."""
 
 from html.parser import HTMLParser
 
 
 class Reading(HTMLParser):
-    """What is alive in some HTML: its tags, classes, addresses, and its text."""
+    """The active content of some HTML: its tags, classes and URLs, and its text."""
 
     def __init__(self, markup: str) -> None:
         super().__init__()

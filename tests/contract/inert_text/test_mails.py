@@ -1,4 +1,4 @@
-"""Mail says what its template says: no name in it adds a line, a header or a link of its own."""
+"""Names cannot add a line, a header or a link to the template of a mail."""
 
 import ast
 from collections.abc import Callable
@@ -50,8 +50,8 @@ ACTS: dict[str, tuple[str, Act]] = {
 }
 
 
-def test_every_mail_is_known() -> None:
-    """Who adds a mail adds the test of what it quotes."""
+def test_every_mail_is_listed() -> None:
+    """A new mail needs a test of its quotations."""
     senders = {
         path.stem
         for folder in ("models", "handlers", "workers")
@@ -65,7 +65,7 @@ def test_every_mail_is_known() -> None:
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_names_add_no_line(
+def test_names_add_no_lines(
     act: str,
     chat: ChatClient,
     as_cordelia: ChatClient,
@@ -73,7 +73,7 @@ def test_names_add_no_line(
     chat_database: Database,
     clock: FrozenClock,
 ) -> None:
-    """Whatever the database holds: all breaks at once."""
+    """Even if the database contains all line breaks."""
     name = "Hamlet" + "x".join(BREAKS) + "!"
 
     def spoil(session: Any) -> None:

@@ -1,4 +1,4 @@
-"""Nobody speaks in another's voice: what users wrote is inert wherever a system bot quotes it."""
+"""Text of users is inert in messages of system bots."""
 
 import ast
 import re
@@ -46,11 +46,11 @@ WHOSE = {
     "models.chat.user_groups.members": ("membership",),
     "models.chat.outgoing_webhooks.answers": ("answer",),
 }
-"""Which module has a system bot say what; `()` where it quotes nobody."""
+"""Module -> the kinds of messages that system bots send from it. `()` means without quotations."""
 
 
-def test_every_notice_is_known() -> None:
-    """Who adds a notice adds the test of what it quotes."""
+def test_every_notice_is_listed() -> None:
+    """A new notice needs a test of its quotations."""
     speakers = set()
     for path in (ROOT / "models" / "chat").rglob("*.py"):
         called = {
@@ -65,8 +65,8 @@ def test_every_notice_is_known() -> None:
 
 
 class Stage:
-    """Denmark (a public channel), secret (a private one that Hamlet is not in), mods; a message of
-    Othello's; a group that nobody may mention.
+    """Denmark (a public channel), secret (a private channel without Hamlet), mods, a message of
+    Othello's, and a group that cannot be mentioned.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class Stage:
         self.database.run(lambda session: session.execute(change))
 
     def rename(self, channel: int, name: str) -> None:
-        """In the database, past the checks of names."""
+        """Rename a channel in the database, without checks of names."""
         self.store(Channel, channel, name=name, name_key=name.casefold())
 
     def notices(self) -> list[Any]:
@@ -146,8 +146,9 @@ class Stage:
             )  # fmt: skip
 
     def check(self, count: int, *, own: str) -> list[Any]:
-        """So many notices were written; nothing in them is alive but the bot's own words (`own`:
-        a regular expression of the tags it may use), links to the channels and people concerned.
+        """Check the number of written notices and that they contain nothing active except the bot's
+        own words (`own` is a regular expression of its permitted tags) and links to the involved
+        channels and users.
         """
         notices = self.notices()
         assert len(notices) == count, [notice.content for notice in notices]
@@ -170,20 +171,22 @@ class Stage:
                     )
                 )
                 assert pings.all() == []
-                self._judge(notice.rendered_content, own, slugs, whole=True)
-                # A client that renders the Markdown itself, with all rights or with none.
+                self._check_markup(notice.rendered_content, own, slugs, whole=True)
+                # A client that renders Markdown itself, with all permissions or with none.
                 for actor in (owner, guest):
                     again = prepare_text(reader, actor, notice.content).rendered
                     assert not again.mentions_channel
                     assert not again.mentions_topic
                     assert not again.group_ids
                     assert again.refused_group is None
-                    assert again.user_ids <= {self.cast.hamlet.id}  # who subscribed somebody
-                    self._judge(again.html, own, slugs, whole=actor is owner)
+                    assert again.user_ids <= {self.cast.hamlet.id}  # who subscribed
+                    self._check_markup(again.html, own, slugs, whole=actor is owner)
         return notices
 
     def check_quote(self) -> str:
-        """The one notice quotes what is alive, and pings nobody; the HTML before the quote."""
+        """Check that the only notice quotes active content without notifications. Return the HTML
+        before the quote.
+        """
         [notice] = self.notices()
         before, _, quote = notice.rendered_content.partition("<blockquote>")
         assert quote.endswith("</blockquote>"), notice.rendered_content
@@ -191,7 +194,7 @@ class Stage:
         assert all("silent" in classes for classes, _ in Reading(quote).mentions)
         return str(before)
 
-    def _judge(self, markup: str, own: str, slugs: set[str], *, whole: bool) -> None:
+    def _check_markup(self, markup: str, own: str, slugs: set[str], *, whole: bool) -> None:
         read = Reading(markup)
         allowed = own if whole else own + "|strong"  # a channel that the guest does not know
         odd = [tag for tag in read.tags if not re.fullmatch(f"(?:{allowed}|a|p|br|span)", tag)]
@@ -325,7 +328,7 @@ def membership(stage: Stage, text: str) -> None:
 
 
 def welcome(stage: Stage, text: str) -> None:
-    """The organization's words are alive, and stay in their quote."""
+    """The organization's text is active, and stays inside its quote."""
     answer = stage.client.acting_as(stage.cast.cordelia).post(
         "/realm/test_welcome_bot_custom_message", welcome_message_custom_text=f"x {text}"
     )
@@ -335,7 +338,7 @@ def welcome(stage: Stage, text: str) -> None:
 
 
 def mail(stage: Stage, text: str) -> None:
-    """Who wrote it is inert; the words are alive, and stay in their quote."""
+    """The name of the sender is inert. The text is active, and stays inside its quote."""
     address = stage.client.get(f"/streams/{stage.denmark}/email_address")["email"]
     with stage.database.reading() as reader:
         mailbox = open_mailbox(reader, KEYS, address)
@@ -347,7 +350,9 @@ def mail(stage: Stage, text: str) -> None:
 
 
 def answer(stage: Stage, text: str) -> None:
-    """Why an answer was not sent names the bot and the channel, and nothing that the bot said."""
+    """The reason for a missing reply names the bot and the channel, and quotes nothing from the
+    bot.
+    """
     name, now = f"Oracle {stage.since}", stage.clock.now()
     form = {"short_name": f"o{stage.since}", "bot_type": 3, "payload_url": f"https://{EVIL}/"}
     bot = stage.client.post("/bots", full_name=name, **form)
@@ -396,11 +401,11 @@ def reminder(stage: Stage, text: str) -> None:
     for notice in stage.check(2, own="blockquote|div|pre|code"):
         shown = Reading(notice.rendered_content)
         said = "".join(shown.text.split())
-        assert said.count("".join(text[:480].split())) >= 2, "the note and the message"
+        assert said.count("".join(text[:480].split())) >= 2, "must contain the note and the message"
 
 
 def invitation(stage: Stage, text: str) -> None:
-    """The name of whoever joins is checked a moment before it is quoted."""
+    """The name of a new user is checked before it is quoted."""
     friend = f"friend{stage.since}@acme.example"
     answer = stage.client.post("/invites", invitee_emails=friend, stream_ids=[])
     assert answer["result"] == "success", answer
@@ -439,7 +444,7 @@ def stage(chat_database: Database, clock: FrozenClock, cast: Cast, chat: ChatCli
 
 @pytest.mark.parametrize("chat_filled", ["sqlite", in_all("postgresql")], indirect=True)
 @pytest.mark.parametrize("action", ACTIONS)
-def test_what_users_wrote_is_inert(action: str, stage: Stage) -> None:
+def test_text_of_users_is_inert(action: str, stage: Stage) -> None:
     texts = PAYLOADS + (LINES if action in ("report", "creation", "reminder") else [])
     for text in texts[:: 3 if stage.database.dialect == "sqlite" else 9]:
         stage.begin(reuse=action not in CHANGES_CHANNELS)

@@ -1,4 +1,4 @@
-"""How names and texts of users are written in notices: usually as ever, else inert."""
+"""Names and texts of users in notices are unchanged if they are harmless, and inert otherwise."""
 
 import pytest
 
@@ -15,7 +15,7 @@ EVERYTHING = Names(
     channels={"secret": (9, "secret"), "denmark": (1, "Denmark")},
     emoji={"secret": (1, "/secret.png")},
 )
-"""What a client knows that renders the Markdown itself."""
+"""The names known to a client that renders Markdown itself."""
 
 
 def channel(name: str) -> ChannelView:
@@ -24,7 +24,7 @@ def channel(name: str) -> ChannelView:
 
 
 def is_quiet(markdown: str, names: Names, *tags: str) -> Reading:
-    """Nothing is alive but what the bot itself wrote. Returns what is seen."""
+    """Check that only the bot's own text is active. Return the visible text."""
     rendered = render(markdown, names)
     seen = Reading(rendered.html)
     assert seen.tags <= {"p", "br", "span", *tags}, rendered.html
@@ -50,7 +50,7 @@ def is_quiet(markdown: str, names: Names, *tags: str) -> Reading:
         ("www.evil.example", "` www.evil.example `"),
     ],
 )
-def test_a_line(text: str, line: str) -> None:
+def test_line_is_quoted(text: str, line: str) -> None:
     assert inert_line(text) == (text if line is ... else line)
 
 
@@ -66,7 +66,7 @@ def test_a_line(text: str, line: str) -> None:
         ("1. x", "```\n1. x\n```"),
     ],
 )
-def test_a_block(text: str, block: str) -> None:
+def test_block_is_quoted(text: str, block: str) -> None:
     assert inert_block(text) == (text if block is ... else block)
 
 
@@ -80,12 +80,12 @@ def test_a_block(text: str, block: str) -> None:
         ("a", "b>c", "[&#35;a &#62; b&#62;c](/#narrow/channel/1-a/topic/b.3Ec)"),
     ],
 )
-def test_a_thread(name: str, topic: str, markdown: str) -> None:
+def test_thread_is_quoted(name: str, topic: str, markdown: str) -> None:
     assert Quotes().thread(channel(name), topic) == markdown
 
 
 @pytest.mark.parametrize("text", PAYLOADS + LINES)
-def test_nothing_comes_alive(text: str) -> None:
+def test_hostile_text_stays_inert(text: str) -> None:
     one_line = " ".join(text.split())
     for names in (Quotes().names, EVERYTHING):
         seen = is_quiet(f"> {inert_line(text)}", names, "blockquote", "code")

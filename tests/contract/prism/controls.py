@@ -1,4 +1,4 @@
-"""Answers that break the document: Prism must object to each, or it judges nothing there."""
+"""Invalid responses. If Prism does not object to one, it does not validate that response."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.contract.prism.routes import Routes
 
 
 def method_of(exchange: Exchange) -> str:
-    """What is asked for, also by those who can only POST."""
+    """Return the effective method, also for clients that can only POST."""
     if exchange.method != "POST":
         return exchange.method
     headers = {
@@ -27,7 +27,7 @@ def method_of(exchange: Exchange) -> str:
 def controls(
     document: Mapping[str, Any], base: str, exchanges: Sequence[Exchange]
 ) -> list[Exchange]:
-    """For each operation and status, the first answer that is an object, as a list."""
+    """Return a list as response for the first object response of each operation and status."""
     routes = Routes(document)
     broken: dict[tuple[str, int], Exchange] = {}
     for exchange in exchanges:
@@ -42,8 +42,8 @@ def controls(
 def unnoticed(
     answers: Sequence[tuple[Exchange, httpx.Response]], objected: Sequence[bool]
 ) -> Iterator[str]:
-    """The controls that went through Prism without an objection. Others were answered by Prism, or
-    by its HTTP server, in the place of the service.
+    """Return the controls that passed Prism without an objection. Others were answered by Prism or
+    its HTTP server, instead of the service.
     """
     for (exchange, answer), is_noticed in zip(answers, objected, strict=True):
         if answer.content == exchange.response_body and not is_noticed:

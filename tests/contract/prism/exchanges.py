@@ -19,7 +19,7 @@ Headers = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request and its answer, as bytes."""
+    """A request and its response, as bytes."""
 
     method: str
     target: str

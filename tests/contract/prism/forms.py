@@ -1,7 +1,7 @@
-"""Forms as the JSON objects that the service takes in their place.
+"""Forms as JSON objects, which the service also accepts.
 
-Prism reads every field of a form as text and does not know `encoding.contentType`; as JSON it
-judges the same values by the same schemas.
+Prism reads every field of a form as text and ignores `encoding.contentType`. With JSON, it
+validates the same values with the same schemas.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field that is JSON text: whether it is an array, which may come repeated, and nullable."""
+    """A field with JSON text: whether it is an array, which may be repeated, and nullable."""
 
     is_list: bool
     is_nullable: bool
@@ -36,7 +36,7 @@ class Forms:
         self._document, self._routes = document, Routes(document)
 
     def as_json(self, method: str, path: str, body: bytes) -> bytes | None:
-        """A form as one JSON object; None where the document has no JSON in its place."""
+        """Return a form as a JSON object, or None if the document does not allow JSON instead."""
         operation = self._routes.find(method, path)
         asked = _resolve(self._document, operation.get("requestBody", {})) if operation else {}
         content = asked.get("content", {})
@@ -65,7 +65,7 @@ def _field(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Field:
 
 
 def _is_list(document: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
-    """Whether all that the schema allows are arrays."""
+    """Return whether the schema only allows arrays."""
     schema = _resolve(document, schema)
     branches = schema.get("anyOf") or schema.get("oneOf") or []
     return schema.get("type") == "array" or (
@@ -74,13 +74,13 @@ def _is_list(document: Mapping[str, Any], schema: Mapping[str, Any]) -> bool:
 
 
 def _values(body: bytes, marked: Marked) -> dict[str, Any]:
-    """The last value of each field, as the service reads it; what is no JSON stays a text."""
+    """Return the last value of each field, like the service. Invalid JSON stays a text."""
     texts: dict[str, list[str]] = {}
     for name, text in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
         texts.setdefault(name.removesuffix("[]"), []).append(text)
     values: dict[str, Any] = {}
     for name, several in texts.items():
-        if name == "method":  # what the request means, not a parameter
+        if name == "method":  # the meaning of the request, not a parameter
             continue
         field = marked.get(name)
         if field and (len(several) == 1 or not field.is_list):

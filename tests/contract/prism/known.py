@@ -1,4 +1,4 @@
-"""What Prism objects to without being right, and why; decision 23 has a summary."""
+"""Incorrect objections of Prism with reasons. Decision 23 has a summary."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ from tests.contract.prism.exchanges import Exchange
 
 
 def known(service: str, exchange: Exchange, violation: Mapping[str, Any]) -> str | None:
-    """Why a violation of a request is none; None when nobody knows. Of answers nothing is known."""
+    """Return why a violation of a request is incorrect, or None. There are no known violations of
+    responses.
+    """
     location, path = violation["location"], exchange.target.partition("?")[0]
     if location[0] != "request":
         return None
     if violation["message"].endswith(" is deprecated"):
-        return "deprecated, which is no fault"
+        return "deprecated, which is not an error"
     if violation["message"] == "Invalid security scheme used":
         return "the scheme's name in other letters than `Bearer`, which RFC 9110 allows"
     if violation["message"].startswith("No supported content types"):
-        return "a body where none is asked for, which the service passes over"
+        return "an unexpected body, which the service ignores"
     if service != "chat":
         return None
     if location == ["request", "path", "user_id"] and re.fullmatch(r"/api/v1/users/[^/]+", path):
-        return "an email, taken for the user id of the path beside it"
+        return "an email, interpreted as the user id of a similar path"
     if "//" in path:
         return "doubled slashes, which the service merges"
     if location[:2] == ["request", "body"] or violation["message"].startswith("Body parameter"):

@@ -1,8 +1,8 @@
-"""A document as it has to be put for Prism to judge by it.
+"""The form of a document that Prism needs.
 
-OpenAPI 3.0.3 wants null among the values of a nullable enumeration. Prism's reader adds null there
-in any case, and of an answer whose enumeration then has null twice Prism judges nothing, without a
-word (https://github.com/stoplightio/prism/issues/1931,
+OpenAPI 3.0.3 requires null among the values of a nullable enumeration. Prism's reader always adds
+null there, and silently does not validate responses whose enumeration contains null twice
+(https://github.com/stoplightio/prism/issues/1931,
 https://github.com/stoplightio/http-spec/pull/272).
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 
 
 def for_prism(node: Any) -> Any:
-    """The same, but for null in the enumerations to which Prism adds it."""
+    """Return a copy without null in the enumerations to which Prism adds it."""
     if isinstance(node, Mapping):
         put = {key: for_prism(value) for key, value in node.items()}
         values = put.get("enum")

@@ -1,8 +1,8 @@
-"""Recorded exchanges through Prism as a validating proxy: what it finds wrong, counted.
+"""Replays recorded exchanges through Prism as a validating proxy, and counts its objections.
 
-`python -m tests.contract.prism.replay DIRECTORY PRISM` prints the figures of every recorded service
-and ends with 1 when Prism objects to an answer, or to a request that the service took, for a reason
-that tests/contract/prism/known.py does not tell.
+`python -m tests.contract.prism.replay DIRECTORY PRISM` prints the figures of every recorded
+service, and exits with 1 if Prism objects to a response, or to an accepted request, for a reason
+that is not in tests/contract/prism/known.py.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.support.served import served
 
 BASES = {"payment": "", "chat": "/api/v1"}
 FOR_OPERATORS = ("/healthz", "/readyz", "/metrics")
-"""Paths of the server itself, which no document names."""
+"""Undocumented paths of the server itself."""
 AT_ONCE = 8
 START_S = 120.0
 Violation = Mapping[str, Any]
@@ -40,7 +40,7 @@ Violation = Mapping[str, Any]
 
 @contextmanager
 def proxy(prism: str, document: Path, target: str, log: Path) -> Iterator[str]:
-    """The address of Prism before `target`."""
+    """Return the address of Prism in front of `target`."""
     port = free_port()
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -62,10 +62,12 @@ def proxy(prism: str, document: Path, target: str, log: Path) -> Iterator[str]:
 
 
 def is_sent(service: str, exchange: Exchange) -> bool:
-    """Prism answers HEAD and OPTIONS itself, and knows only what the document names."""
+    """Return whether an exchange can be replayed: Prism answers HEAD and OPTIONS itself, and
+    handles only documented requests.
+    """
     try:
         unquote(exchange.target.partition("?")[0], errors="strict")
-    except UnicodeDecodeError:  # a path of such bytes ends Prism
+    except UnicodeDecodeError:  # a path with such bytes ends Prism
         return False
     named = exchange.method not in ("HEAD", "OPTIONS") and exchange.target not in FOR_OPERATORS
     return named and exchange.target.startswith(BASES[service] + "/")
@@ -74,10 +76,10 @@ def is_sent(service: str, exchange: Exchange) -> bool:
 async def replay(
     service: str, exchanges: Sequence[Exchange], address: str
 ) -> list[tuple[Exchange, httpx.Response]]:
-    """Prism's answers to all exchanges, of which it can be asked about each."""
+    """Return Prism's responses to all exchanges that can be replayed."""
     gate = asyncio.Semaphore(AT_ONCE)
     forms = Forms(served(service))
-    limits = httpx.Limits(max_keepalive_connections=0)  # Prism closes them without a word
+    limits = httpx.Limits(max_keepalive_connections=0)  # Prism closes them silently
     async with httpx.AsyncClient(
         base_url=address, timeout=60, trust_env=False, limits=limits
     ) as client:
@@ -104,15 +106,17 @@ async def replay(
                         },
                         content=content or None,
                     )
-                except httpx.TransportError as error:  # Node refuses such a request, unread
+                except httpx.TransportError as error:  # Node rejects such a request unread
                     answer = httpx.Response(502, text=repr(error))
             return exchange, answer
 
         return list(await asyncio.gather(*(one(at, e) for at, e in enumerate(exchanges))))
 
 
-def judge(service: str, exchange: Exchange, answer: httpx.Response) -> Iterator[tuple[str, str]]:
-    """(kind, what) of everything Prism says of an exchange."""
+def find_objections(
+    service: str, exchange: Exchange, answer: httpx.Response
+) -> Iterator[tuple[str, str]]:
+    """Return (kind, text) of all objections of Prism to an exchange."""
     place = f"{method_of(exchange)} {exchange.target.partition('?')[0]} {exchange.status}"
     violations = json.loads(answer.headers.get("sl-violations", "[]"))
     if answer.status_code != exchange.status:
@@ -145,16 +149,16 @@ def main(directory: Path, prism: str) -> int:
             all_answers = asyncio.run(replay(service, [*exchanges, *broken], address))
         answers, controlled = all_answers[: len(exchanges)], all_answers[len(exchanges) :]
         objected = [
-            any(kind == "UNEXPLAINED response" for kind, _ in judge(service, *pair))
+            any(kind == "UNEXPLAINED response" for kind, _ in find_objections(service, *pair))
             for pair in controlled
         ]
         silent = list(unnoticed(controlled, objected))
-        assert any(objected), "Prism has objected to nothing that is wrong"
-        assert not silent, "Prism has let pass what is wrong:\n" + "\n".join(silent)
+        assert any(objected), "Prism has objected to no control"
+        assert not silent, "Prism has accepted invalid responses:\n" + "\n".join(silent)
         found: Counter[str] = Counter()
         with (directory / f"violations-{service}.txt").open("w") as details:
             for exchange, answer in answers:
-                for kind, what in judge(service, exchange, answer):
+                for kind, what in find_objections(service, exchange, answer):
                     found[kind] += 1
                     details.write(f"{kind}\t{what}\n")
                     if kind.startswith("UNEXPLAINED"):

@@ -1,4 +1,4 @@
-"""Which operation of a document a request is for."""
+"""The operation of a document for a request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Operation = Mapping[str, Any]
 
 
 class Routes:
-    """The operations of a document by method and path; a fixed path goes before a template."""
+    """The operations of a document by method and path. Fixed paths precede templates."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._routes: list[tuple[int, str, re.Pattern[str], Operation]] = []
@@ -25,7 +25,7 @@ class Routes:
         self._routes.sort(key=lambda route: route[0])
 
     def find(self, method: str, path: str) -> Operation | None:
-        """The operation, of a path below the base path of the service; None: there is none."""
+        """Return the operation for a path below the base path of the service, or None."""
         for _, known, pattern, operation in self._routes:
             if known == method and pattern.fullmatch(path):
                 return operation

@@ -1,4 +1,4 @@
-"""What Prism is given: a document that it reads as it is meant, and answers that it must refuse."""
+"""The input of Prism: a document in a form that it understands, and invalid responses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.contract.prism.reading import for_prism
 from tests.support.served import served
 
 
-def test_null_leaves_the_enumerations_to_which_prism_adds_it() -> None:
+def test_null_is_removed_from_the_enumerations_to_which_prism_adds_it() -> None:
     nullable = {"type": "string", "nullable": True, "enum": ["gone", None]}
     said = {"enum": ["gone", None], "properties": {"nullable": {"enum": [None]}}}
     assert for_prism({"a": [nullable], "b": said}) == {
@@ -40,7 +40,7 @@ def test_each_operation_and_status_has_one_control() -> None:
     ]
 
 
-def test_a_form_is_read_as_the_service_reads_it() -> None:
+def test_form_is_read_like_by_the_service() -> None:
     forms = Forms(served("chat"))
     form = b"event_types=null&fetch_event_types=message&all_public_streams=true&method=POST"
     assert json.loads(forms.as_json("POST", "/register", form) or b"") == {

@@ -1,4 +1,4 @@
-"""A server that answers what a service answered before: Prism takes it for the service."""
+"""A server with recorded responses of a service, which Prism uses as the service."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from tests.contract.prism.exchanges import Exchange
 
 WHICH = "X-Exchange"
-"""The header that says by its number which exchange is meant."""
+"""The header with the number of the exchange."""
 HOP_BY_HOP = ("connection", "content-length", "transfer-encoding", "date", "server", "host")
 
 
 @contextmanager
 def upstream(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """The address of the server."""
+    """Return the address of the server."""
 
     class Answers(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -36,11 +36,11 @@ def upstream(exchanges: Sequence[Exchange]) -> Iterator[str]:
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer
 
         def handle(self) -> None:
-            with suppress(ConnectionResetError):  # Prism was told to stop
+            with suppress(ConnectionResetError):  # Prism was stopped
                 super().handle()
 
         def log_message(self, *_: object) -> None:
-            """Nobody reads it."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     server.daemon_threads = True

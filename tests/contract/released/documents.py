@@ -1,4 +1,4 @@
-"""What breaks for a client or a generated SDK between two versions of a document."""
+"""The changes between two versions of a document that break a client or a generated SDK."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STYLES = {"query": "form", "path": "simple", "header": "simple", "cookie": "form
 
 
 def breaking_changes(old: Document, new: Document) -> list[str]:
-    """One line for each thing that breaks; empty when all old clients work on."""
+    """Return a line for each breaking change, or nothing if all old clients still work."""
     found = Comparison(old, new)
     if [server["url"] for server in old["servers"]] != [server["url"] for server in new["servers"]]:
         found.breaks("servers", "are others")
@@ -31,7 +31,9 @@ def breaking_changes(old: Document, new: Document) -> list[str]:
 
 
 def allows_breaks(old_version: str, new_version: str) -> bool:
-    """Does the newer version say so? By its major number; below 1.0 by its minor one."""
+    """Return whether the newer version permits breaking changes, by its major number, or below 1.0
+    by its minor number.
+    """
     old, new = ([int(part) for part in v.split(".")] for v in (old_version, new_version))
     return new[:1] > old[:1] or (new[0] == old[0] == 0 and new[1] > old[1])
 
@@ -57,7 +59,7 @@ def _compare_operations(
         if old.get(name) != new.get(name):
             found.breaks(place, f"{name} was {old.get(name)} and is {new.get(name)}")
     for way in old["security"] or [{}]:
-        # Whoever brought this gets in: some alternative asks for nothing else.
+        # Old clients are still allowed if an alternative requires nothing else.
         if not any(set(other) <= set(way) for other in new["security"] or [{}]):
             found.breaks(place, f"{' and '.join(way) or 'no credentials'} will not do any more")
     _compare_parameters(found, place, old["parameters"], new["parameters"])

@@ -1,4 +1,4 @@
-"""The documents as they were last released: docs/released/<document>.yaml."""
+"""The last released documents: docs/released/<document>.yaml."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ from wsgi import project
 ROOT = Path(__file__).parents[3]
 CHANGES = ROOT / "docs/changes.md"
 RELEASED = {name: ROOT / f"docs/released/{name}.yaml" for name in project.documents}
-"""A document that was never released has no file there."""
+"""A document that was never released has no file."""
 FIXED = ("payment",)
-"""Whose version was given from outside, and stays: its words and examples may get better under it,
-and nothing may break.
-"""
+"""Documents with a given version that stays. Their texts and examples may be improved, but breaking
+changes are not allowed."""
 
 
 def released(name: str) -> dict[str, Any]:
-    """The document that was last released."""
+    """Return the last released document."""
     document: dict[str, Any] = read_yaml(RELEASED[name])
     return document
 
 
 def written_down(name: str) -> list[str]:
-    """The versions of a document that docs/changes.md tells of, the newest first."""
+    """Return the versions of a document in docs/changes.md, the newest first."""
     section = CHANGES.read_text().partition(f"## {name.replace('-', ' ').capitalize()}\n")[2]
     return re.findall(r"^### (\S+)", section.partition("\n## ")[0], re.MULTILINE)
 
 
 def release(name: str) -> str:
-    """Take the present document as released; says what happened. Exits if it may not be."""
+    """Release the present document. Return a message. Exits if this is not allowed."""
     place, document = RELEASED[name], specs.load(name)
     version = document["info"]["version"]
     if place.exists():

@@ -1,9 +1,10 @@
-"""Is every value that one schema takes taken by another? The differences that say no.
+"""Checks whether every value that one schema accepts is accepted by another, and returns the
+differences.
 
-A request must stay acceptable: what the old schema took, the new one takes. An answer must stay
-readable: what the new schema lets a service answer, the old one let it answer too. Both are the
-same question with the sides exchanged, but for one thing: requests are closed, answers are open. A
-client ignores a property that it does not know, so a new one in an answer breaks nothing.
+Requests must stay valid: the new schema must accept all values of the old one. Responses must stay
+readable: the old schema must accept all values of the new one. Both are the same check with the
+sides exchanged, with one exception: requests are closed and responses are open. A client ignores
+unknown properties, so a new property in a response breaks nothing.
 """
 
 from __future__ import annotations
@@ -28,26 +29,26 @@ NARROWING = (
     "exclusiveMaximum",
     "not",
 )
-"""Another value, or one where there was none, may refuse what was taken."""
+"""A new or changed value of these keywords may reject values that were accepted."""
 WORDS = {"description", "example", "title", "deprecated"}
-"""Keywords that refuse nothing."""
+"""Keywords that reject nothing."""
 UNBOUND = {"uniqueItems": False, "exclusiveMinimum": False, "exclusiveMaximum": False}
 
 
 def unwrapped(document: Document, node: Schema) -> Schema:
-    """`allOf` of one schema as that schema, with what stands beside it: OpenAPI 3.0 writes so what
-    a `$ref` means in one place.
+    """Return an `allOf` of one schema as that schema with its sibling keywords, which is how
+    OpenAPI 3.0 adds to a `$ref`.
     """
     if len(node.get("allOf", ())) != 1:
         return node
     inner = unwrapped(document, resolved(document, node["allOf"][0]))
-    beside = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
-    return node if inner.keys() & beside.keys() - WORDS else {**inner, **beside}
+    siblings = {keyword: value for keyword, value in node.items() if keyword != "allOf"}
+    return node if inner.keys() & siblings.keys() - WORDS else {**inner, **siblings}
 
 
 def pattern_of(schema: Schema) -> str | None:
-    """The pattern in the spelling that every engine knows (`\\x00`); none beside `format: uuid`,
-    which says the same.
+    """Return the pattern in the notation that every engine supports (`\x00`), or None next to
+    `format: uuid`, which has the same meaning.
     """
     if schema.get("format") == "uuid" or "pattern" not in schema:
         return None
@@ -55,13 +56,13 @@ def pattern_of(schema: Schema) -> str | None:
 
 
 def ref_name(node: Any) -> str | None:
-    """`Invoice` of `{$ref: "#/components/schemas/Invoice"}`."""
+    """Return `Invoice` for `{$ref: "#/components/schemas/Invoice"}`."""
     return node["$ref"].rpartition("/")[2] if isinstance(node, Mapping) and "$ref" in node else None
 
 
 @dataclass
 class Comparison:
-    """Compares the schemas of two documents; `found` collects what breaks, place by place."""
+    """Compares the schemas of two documents. `found` collects breaking changes, place by place."""
 
     old: Document
     new: Document
@@ -73,7 +74,7 @@ class Comparison:
             self.found.append(f"{place}: {problem}")
 
     def compare(self, old: Any, new: Any, place: str, *, sent: bool) -> None:
-        """`sent`: by clients, in requests; else by the service, in answers."""
+        """Compare two schemas. `sent` is true for requests, and false for responses."""
         names = (ref_name(old), ref_name(new))
         if all(names):
             if names[0] != names[1]:
@@ -173,7 +174,9 @@ class Comparison:
                         self.breaks(place, f"{keyword} branch {index} {now}")
 
     def _fits(self, taken: Any, by: Any, sent: bool) -> bool:
-        """Can a branch be sent (or answered) under another branch, which has the same name?"""
+        """Return whether a branch can be sent (or returned) under another branch with the same
+        name.
+        """
         inner = Comparison(self.old, self.new, _seen=set(self._seen))
         inner.compare(*((taken, by) if sent else (by, taken)), "", sent=sent)
         return not inner.found

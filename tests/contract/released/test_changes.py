@@ -1,4 +1,4 @@
-"""The documents against those last released, and the comparison against a table of changes."""
+"""The documents compared with the last released ones, and tests of the comparison."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ PATH = DOCUMENT["paths"]["/orders/{id}"]
 
 
 def at(*steps: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """The place in a document that a change is made at."""
+    """Return a function that finds the place of a change in a document."""
 
     def find(document: dict[str, Any]) -> dict[str, Any]:
         for step in steps:
@@ -94,11 +94,11 @@ ORDER = at("components", "schemas", "Order")
 
 
 def one_of(*values: str) -> dict[str, Any]:
-    """A property that says what an enumeration means there."""
+    """Return a property that describes the meaning of its enumeration."""
     return {"description": "x", "allOf": [{"type": "string", "enum": list(values)}]}
 
 
-# Where, what it becomes (None: taken away), what is said of it (nothing: harmless).
+# Place, new value (None: removed), expected message (empty: compatible).
 CHANGES_MADE: list[tuple[Any, dict[str, Any], str]] = [
     (at("paths"), {"/orders/{id}": None}, "GET /orders/{id}: is gone"),
     (at("paths", "/orders/{id}"), {"post": None}, "POST /orders/{id}: is gone"),
@@ -182,7 +182,7 @@ CHANGES_MADE: list[tuple[Any, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("place", "change", "said"), CHANGES_MADE, ids=range(len(CHANGES_MADE)))
-def test_tells_what_breaks_from_what_does_not(
+def test_breaking_changes_are_distinguished_from_compatible_ones(
     place: Callable[[dict[str, Any]], dict[str, Any]], change: dict[str, Any], said: str
 ) -> None:
     new = copy.deepcopy(DOCUMENT)
@@ -211,24 +211,24 @@ def test_tells_what_breaks_from_what_does_not(
         ("0.10.0", "0.9.0", False),
     ],
 )
-def test_a_version_says_whether_something_breaks(old: str, new: str, allowed: bool) -> None:
+def test_version_permits_breaking_changes(old: str, new: str, allowed: bool) -> None:
     assert allows_breaks(old, new) is allowed
 
 
 @pytest.mark.parametrize("name", RELEASED)
 class TestDocuments:
-    def test_nothing_breaks_unless_the_version_says_so(self, name: str) -> None:
+    def test_breaking_changes_need_a_new_version(self, name: str) -> None:
         new = specs.load(name)
         old = released(name) if RELEASED[name].exists() else new
         versions = old["info"]["version"], new["info"]["version"]
         found = [] if allows_breaks(*versions) else breaking_changes(old, new)
         assert not found, f"raise info.version, or keep it: {found}"
 
-    def test_a_document_against_itself_is_no_change(self, name: str) -> None:
+    def test_document_has_no_changes_compared_with_itself(self, name: str) -> None:
         document = specs.load(name)
         assert breaking_changes(document, copy.deepcopy(document)) == []
 
-    def test_what_changed_is_written_down(self, name: str) -> None:
+    def test_changes_are_described(self, name: str) -> None:
         versions = written_down(name)
         assert versions[0] == specs.load(name)["info"]["version"]
         if RELEASED[name].exists():

@@ -1,4 +1,4 @@
-"""What `scripts/release-documents` takes as released, and what it refuses."""
+"""`scripts/release-documents`: accepted and rejected documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.contract.released.release import RELEASED, release
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    """Where the documents last released are: copies of the present ones."""
+    """The directory of released documents, with copies of the present ones."""
     places = {service: tmp_path / f"{service}.yaml" for service in RELEASED}
     for service, place in places.items():
         place.write_bytes(specs.text(service))
@@ -27,30 +27,30 @@ def reword(place: Path, old: bytes, new: bytes) -> None:
     place.write_bytes(text.replace(old, new, 1))
 
 
-def test_what_is_released_is_so_already(kept: dict[str, Path]) -> None:
+def test_released_document_is_unchanged(kept: dict[str, Path]) -> None:
     assert "is released already" in release("chat")
 
 
-def test_another_text_needs_another_version(kept: dict[str, Path]) -> None:
+def test_changed_text_needs_a_new_version(kept: dict[str, Path]) -> None:
     reword(kept["chat"], b"  description: |", b"  description: |\n    Other words.\n")
     with pytest.raises(SystemExit, match=r"raise info\.version"):
         release("chat")
 
 
-def test_a_newer_version_is_taken(kept: dict[str, Path]) -> None:
+def test_newer_version_is_released(kept: dict[str, Path]) -> None:
     version = specs.load("chat")["info"]["version"].encode()
     reword(kept["chat"], b"version: " + version, b"version: 0.0.1")
     assert release("chat").endswith("is released.")
     assert kept["chat"].read_bytes() == specs.text("chat")
 
 
-def test_a_version_from_outside_stays_and_its_words_may_change(kept: dict[str, Path]) -> None:
+def test_fixed_version_stays_and_texts_may_change(kept: dict[str, Path]) -> None:
     reword(kept["payment"], b"Your own number of the order.", b"Any number.")
     assert release("payment").endswith("is released.")
     assert kept["payment"].read_bytes() == specs.text("payment")
 
 
-def test_and_nothing_may_break_under_it(kept: dict[str, Path]) -> None:
+def test_fixed_version_allows_no_breaking_changes(kept: dict[str, Path]) -> None:
     before = kept["payment"].read_bytes()
     reword(kept["payment"], b"maxLength: 150", b"maxLength: 151")
     with pytest.raises(SystemExit, match=r"breaks what 0\.2\.1 promised"):

@@ -1,7 +1,7 @@
-"""Whether two archives hold the same organization, under other ids.
+"""Checks whether two archives contain the same organization, with different ids.
 
-It knows which numbers are ids from the types of columns, and nothing of how an import finds them:
-the rows of both archives are in the same order, and so pair the ids.
+Columns of ids are identified by their types, without the logic of imports. The rows of both
+archives are in the same order, which pairs the ids.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tests.support.archives import reading_archive, verify_archive
 from workers.moves import ROOM
 
 NUMBERS = {"flags", "size"}
-"""Columns of large numbers that are no ids."""
+"""Columns of large numbers that are not ids."""
 ORDERED_BY_TEXT = {"user_topic": ("topic",), "bot_storage": ("key",)}
-"""Databases do not order texts alike."""
+"""Databases sort texts differently."""
 OF_THE_IMPORT = {"realm_imported", "export_requested"}
-"""Kinds of entries of the audit log that the import and the second export add."""
+"""Kinds of audit log entries added by the import and the second export."""
 _PIECES = re.compile(r"([0-9a-f]{32}|[0-9]+)")
 Rows = dict[str, list[dict[str, Any]]]
 
 
 def read(path: Path) -> tuple[Rows, dict[str, str]]:
-    """The rows of each file, and the SHA-256 of each upload by its name."""
+    """Return the rows of each file, and the SHA-256 of each upload by name."""
     manifest = verify_archive(path)
     with reading_archive(path) as (archive, _):
         rows = {
@@ -43,7 +43,7 @@ def read(path: Path) -> tuple[Rows, dict[str, str]]:
 
 
 class Comparison:
-    """Of an archive with that of its import. `differences` says what is not the same."""
+    """A comparison of an archive with that of its import. `differences` lists the differences."""
 
     def __init__(
         self,
@@ -54,17 +54,19 @@ class Comparison:
         was_moved: bool = False,
         keeps_ids: bool = False,
     ) -> None:
-        """`hosts`: the old one, which became the new one. `was_moved`: rows that were removed
-        meanwhile had new ids, so that what refers to them refers to the same one still.
-        `keeps_ids`: also of rows that are gone.
+        """Compare two archives.
+
+        `hosts` are the old and the new host. `was_moved` means that deleted rows got new ids during
+        a move, so that references to them stay consistent. `keeps_ids` means that ids are equal,
+        also of deleted rows.
         """
         self._hosts, self._was_moved, self._keeps_ids = hosts, was_moved, keeps_ids
         (self._before, files), (self._after, new_files) = read(before), read(after)
         self.differences: list[str] = []
         self.compared = 0
-        """How many values."""
+        """The number of compared values."""
         self.moved = 0
-        """How many of them are ids that are others now."""
+        """The number of ids among them that have changed."""
         self._maps: dict[str, dict[int, int]] = {}
         self._handles: dict[str, str] = {}
         self._cut_audit()
@@ -77,7 +79,7 @@ class Comparison:
             self.differences.append(f"files: {renamed} became {new_files}")
 
     def _cut_audit(self) -> None:
-        if self._was_moved:  # by the export of what was left behind
+        if self._was_moved:  # by the export of the old organization
             assert self._before["audit_log"].pop()["kind"] in OF_THE_IMPORT
         count = len(self._before["audit_log"])
         rest = self._after["audit_log"][count:]
@@ -114,7 +116,7 @@ class Comparison:
 
     def _same(self, column: Any, a: Any, b: Any) -> bool:
         if type(a) is not type(b):
-            return column.name == "scheduled_message_id"  # of a row that is gone
+            return column.name == "scheduled_message_id"  # of a deleted row
         is_id = isinstance(column.type, BigInteger) and column.name not in NUMBERS
         if is_id and type(a) is int and a > 0:
             self.moved += a != b
@@ -137,12 +139,12 @@ class Comparison:
         return b == 0 and not (is_known and a in self._maps.get("message", {}))
 
     def _is_gone(self, new: int) -> bool:
-        """Whether a new id is of no row that there is: they are above all old ones."""
+        """Return whether a new id belongs to no row. Such ids are greater than all old ones."""
         return new > ROOM and not any(new in known.values() for known in self._maps.values())
 
     def _facts_are(self, a: dict[str, Any], b: dict[str, Any]) -> bool:
-        """Whether facts differ in ids alone. The name of one tells its table: a `field_id` is that
-        of a `profile_field`.
+        """Return whether facts differ only in ids. The name of a fact identifies its table: a
+        `field_id` is that of a `profile_field`.
         """
         return a.keys() == b.keys() and all(self._fact_is(name, a[name], b[name]) for name in a)
 
@@ -155,7 +157,7 @@ class Comparison:
         return self._text_is(orjson.dumps(a).decode(), orjson.dumps(b).decode())
 
     def _text_is(self, a: str, b: str) -> bool:
-        """Whether only numbers differ that became other numbers."""
+        """Return whether the texts differ only in numbers that were replaced consistently."""
         before, after = _PIECES.split(a), _PIECES.split(b)
         if len(before) != len(after):
             return False

@@ -1,4 +1,4 @@
-"""An organization comes out of its archive as it went in, whatever happened in it."""
+"""An organization is the same after an export and an import, for random histories."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SEEDS = range(1, int(os.environ.get("ROUND_TRIPS", "2")) + 1)
 LENGTH = 120
 KINDS = ("sqlite", "postgresql")
 NOBODY_READS = (136,)
-"""Histories after which all messages are in private channels that everybody has left."""
+"""Histories that end with all messages in private channels without subscribers."""
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def here(
 
 
 def keys_at(database: Database, members: list[Member]) -> dict[str, Member]:
-    """The active members as they are in a database, by name, with their keys there."""
+    """Return the active members with their keys in a database, by name."""
     with database.reading() as reader:
         rows = reader.execute(
             select(User.delivery_email, User.id, User.api_key_nonce, User.api_key_sha256)
@@ -77,7 +77,7 @@ NARROWS: tuple[list[tuple[str, str]], ...] = (
 
 
 def what_is_read(client: ChatClient, narrow: list[tuple[str, str]]) -> Any:
-    """Messages as a person reads them, without ids."""
+    """Return messages as users read them, without ids."""
     terms = [{"operator": operator, "operand": operand} for operator, operand in narrow]
     answer = client.get("/messages", anchor="newest", num_before=200, num_after=0, narrow=terms)
     if answer["result"] == "error":
@@ -105,11 +105,11 @@ CASES = [
     for here, target in product(KINDS, KINDS)
     for is_daily in [(seed % 2 == 0) == (here == target)]
 ]
-"""Each history moves between two of the four pairs of databases; with `--all`, between each."""
+"""Each history moves between two of the four pairs of databases, and with `--all` between all."""
 
 
 @pytest.mark.parametrize(("seed", "chat_filled", "target"), CASES, indirect=["chat_filled"])
-def test_a_random_organization(
+def test_random_organization_is_unchanged(
     seed: int,
     target: str,
     as_nobody: ChatClient,

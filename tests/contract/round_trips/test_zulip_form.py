@@ -1,4 +1,6 @@
-"""An organization comes back from Zulip's form as it went in, but for what the table says."""
+"""An organization is the same after a conversion to Zulip's format and back, except for listed
+differences.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ HOST = "acme.example"
 WHOLE_SECONDS = {
     ("message_edit", "edited_at"), ("message", "last_edit_at"), ("message", "last_moved_at"),
 }  # fmt: skip
-"""What Zulip keeps in whole seconds, or in one column for both."""
+"""Times that Zulip stores in whole seconds, or in one column for two of them."""
 KEYS = {
     "user_topic": ("user_id", "channel_id", "topic"),
     "user_group_member": ("group_id", "user_id"),
@@ -50,7 +52,7 @@ def here(
 
 
 def there_and_back(archive: Path, folder: Path) -> tuple[Rows, Rows]:
-    """The rows before, and after both conversions."""
+    """Return the rows before and after both conversions."""
     tarball = folder / "zulip.tar.gz"
     messages = write_zulip(archive, tarball)
     with converted(tarball, folder / "work", host=HOST, zulip_host=HOST) as made:
@@ -60,12 +62,12 @@ def there_and_back(archive: Path, folder: Path) -> tuple[Rows, Rows]:
 
 
 def _is_gone(scheduled: dict[str, Any], messages: set[int]) -> bool:
-    """Whether it was sent, and what was sent is deleted: it is nowhere to be seen."""
+    """Return whether a scheduled message was sent and then deleted, so that it is invisible."""
     return scheduled["state"] == "sent" and scheduled["message_id"] not in messages
 
 
 def comparable(rows: Rows, handles: dict[str, str]) -> dict[str, list[dict[str, Any]]]:
-    """The rows as far as Zulip's form can have them, without numbers that are made anew."""
+    """Return the rows without data that Zulip's format cannot represent and without new ids."""
     lost = without_field()[1]
     shown = {row["attachment_id"] for row in rows["attachment_message"]}
     bots = {row["id"] for row in rows["user"] if row["is_system_bot"]}
@@ -98,7 +100,7 @@ def comparable(rows: Rows, handles: dict[str, str]) -> dict[str, list[dict[str, 
                             at.replace(microsecond=0) if (name, each) in WHOLE_SECONDS else at
                         )
             if values.get("kind") == "anonymous":
-                del values["date_created"]  # Zulip has none of a group without a name
+                del values["date_created"]  # Zulip has no groups without a name
             if values.get("conversation_id") is not None:
                 values["conversation_id"] = sorted(members[values["conversation_id"]])
             if values.get("scheduled_message_id") not in scheduled:
@@ -116,7 +118,7 @@ def comparable(rows: Rows, handles: dict[str, str]) -> dict[str, list[dict[str, 
 
 
 def differences(before: Rows, after: Rows) -> tuple[list[str], int]:
-    """What is not the same, and how many values are."""
+    """Return the differences, and the number of compared values."""
     handles: dict[str, str] = {}
     for name, column in HANDLES.items():
         new = {row["id"]: row[column] for row in after[name]}
@@ -139,7 +141,7 @@ def differences(before: Rows, after: Rows) -> tuple[list[str], int]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_random_organization(
+def test_random_organization_is_unchanged(
     seed: int, as_nobody: ChatClient, cast: Cast, clock: FrozenClock, here: Installation,
     tmp_path: Path,
 ) -> None:  # fmt: skip
@@ -153,7 +155,7 @@ def test_a_random_organization(
     assert compared > 1000
 
 
-def test_everything(
+def test_organization_with_all_features_is_unchanged(
     as_nobody: ChatClient, cast: Cast, clock: FrozenClock, here: Installation, tmp_path: Path
 ) -> None:
     make_everything(as_nobody, cast, now=int(clock.now().timestamp()))

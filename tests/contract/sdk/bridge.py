@@ -1,9 +1,9 @@
 """Calls by an SDK in another language: a program that makes one call for each line of its input.
 
-A line is a call of the table as JSON, with the `caller` and the `base_url`. The program answers it
-by a line: `status`, `headers`, `schema` (the class of the record) and `record`, which is what the
-SDK's own serializer writes of the typed object. What the SDK's types lose is therefore missing in
-it. A line with `failed` tells why the program could not make the call.
+A line is a call of the table as JSON, with the `caller` and the `base_url`. The program prints a
+line with `status`, `headers`, `schema` (the class of the record) and `record`, the output of the
+SDK's own serializer for the typed object. Data lost by the SDK's types is therefore missing in it.
+A line with `failed` contains the reason why the program could not make the call.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from tests.contract.sdk.python.drive import Answer
 
 
 class Bridge:
-    """What `tests.contract.sdk.python.drive` drives. A record is a dict of a class that is called
-    like the SDK's.
+    """A driver for `tests.contract.sdk.python.drive`. A record is a dict with the name of the SDK's
+    class.
     """
 
     def __init__(self, program: subprocess.Popen[str], base_url: str) -> None:
@@ -59,7 +59,7 @@ class Bridge:
 def bridged(
     command: Sequence[str | Path], base_url: str, environment: Mapping[str, str]
 ) -> Iterator[Bridge]:
-    """The SDK whose program that command starts."""
+    """Yield the SDK whose program is started by a command."""
     with subprocess.Popen(
         command,
         env=environment,

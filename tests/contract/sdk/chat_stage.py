@@ -1,5 +1,5 @@
-"""A chat server to drive: an organization of five, a push relay, a vendor of video calls, and what
-only somebody outside could hand in: mailed tokens, a signed token, a consent given in a browser.
+"""A chat server to drive: an organization of five users, a push relay, a vendor of video calls, and
+values that come from outside: mailed tokens, a signed token, a consent given in a browser.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ NOTICE_TOKEN = "the token of the vendor's notices"
 NEW_EMAIL = "othello@venice.example"
 FRIEND = "horatio@acme.example"
 ANSWER_S = 30
-"""A picture starts a process, for which a busy machine needs time."""
+"""A picture starts a process, which is slow on a busy machine."""
 PEOPLE = ("cordelia", "iago", "hamlet", "othello", "polonius", "reminder")
 
 
 @contextmanager
 def chat_stage(directory: Path) -> Iterator[Stage]:
-    """The chat cast, at an organization that lives where the server does.
+    """Yield the chat cast, in an organization at the address of the server.
 
     Facts: `base_url`; `people`, by first name: id, email, name, role, key; `jwt`, which signs
-    Hamlet in; `email_change` of Othello: `token`, `new_email`; `push`, what a phone registers with;
-    `vendor`, Hamlet's consent: `code`, `state`; `finished_export_id`; `in_an_hour`, in Unix
+    Hamlet in; `email_change` of Othello: `token`, `new_email`; `push`, the registration data of a
+    phone; `vendor`, Hamlet's consent: `code`, `state`; `finished_export_id`; `in_an_hour`, in Unix
     seconds; `queue`, Hamlet's; `invitation` from Cordelia: `token`, `email`; `callers`: two of the
-    people, Othello under the new address, somebody unknown, nobody, Hamlet's browser on its way
-    back from the vendor, and the vendor.
+    people, Othello with the new address, an unknown user, a caller without credentials, Hamlet's
+    browser returning from the vendor, and the vendor.
     """
     database_url = f"sqlite:///{directory}/chat.db"
     migrate.upgrade(database_url, "chat")
@@ -109,7 +109,7 @@ def chat_stage(directory: Path) -> Iterator[Stage]:
                 "hamlet": _signed_in(cast.hamlet),
                 "othello_renamed": {**_signed_in(cast.othello), "username": NEW_EMAIL},
                 "stranger": {"username": "nobody@acme.example", "password": "x" * 32},
-                "anybody": {},
+                "anonymous": {},
                 "browser": {"headers": {"Cookie": given["cookie"]}},
                 "vendor": {"headers": {"Authorization": NOTICE_TOKEN}},
             },
@@ -137,7 +137,7 @@ def _furnish(session: Session) -> Cast:
 
 
 def _ask_for_email(session: Session, user_id: int) -> str:
-    """The token in the mail about a new address."""
+    """Return the token in the mail about a new address."""
     token = secrets.token_urlsafe(32)
     now = Clock().now()
     session.add(
@@ -153,7 +153,7 @@ def _ask_for_email(session: Session, user_id: int) -> str:
 
 
 def _invite(session: Session, cast: Cast) -> str:
-    """The token in the mail that invites somebody."""
+    """Return the token in the mail of an invitation."""
     token, now = secrets.token_urlsafe(32), Clock().now()
     session.add(
         Invitation(
@@ -184,7 +184,7 @@ def _basic(member: Member) -> dict[str, str]:
 
 
 def _upload(url: str, owner: Member) -> dict[str, Any]:
-    """A file of somebody's: its id, and the parts of its address. The picture is an emoji."""
+    """Upload a file of a user. Return its id, and the parts of its URL. The picture is an emoji."""
     api = httpx.Client(base_url=f"{url}/api/v1", headers=_basic(owner), timeout=ANSWER_S)
     picture = {"file": ("skull.png", PIXEL, "image/png")}
     api.post("/realm/emoji/yorick", files=picture).raise_for_status()
@@ -197,7 +197,7 @@ def _upload(url: str, owner: Member) -> dict[str, Any]:
 
 
 def _export(url: str, owner: Member, database: Database, directory: Path) -> int:
-    """An export that is finished, which takes a worker."""
+    """Create a finished export, which needs a worker."""
     asked = httpx.post(f"{url}/api/v1/export/realm", headers=_basic(owner))
     export_id: int = asked.json()["id"]
     worker = Exports(

@@ -1,4 +1,4 @@
-"""What several tests of SDKs need."""
+"""Fixtures for several tests of SDKs."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from tests.contract.sdk.typescript_programs import (
 
 @pytest.fixture(scope="session")
 def compiled() -> Path:
-    """The drives as JavaScript; `tsc --strict` has found nothing in them nor in any SDK."""
+    """The drives as JavaScript. `tsc --strict` reported nothing in them or in an SDK."""
     if not are_generated():
         pytest.skip(NOT_GENERATED)
     write_programs()

@@ -1,4 +1,4 @@
-"""Generate SDKs with the generators that `generators.yaml` lists, as anybody would: no edits.
+"""Generate SDKs with the generators in `generators.yaml`, without edits.
 
 python -m tests.contract.sdk.generate DOCUMENT...
 """
@@ -24,15 +24,15 @@ _WARNING = re.compile(r"WARN|ERROR|[Ww]arning")
 
 
 def row_of(sdk: str, document: str) -> dict[str, Any]:
-    """The row of a generator, with what is different for that document."""
+    """Return the row of a generator, with the values for that document."""
     different: dict[str, Any] = GENERATORS[sdk].get(document, {})
     return GENERATORS[sdk] | different
 
 
 def generate(document: str, sdk: str) -> str:
-    """Make an SDK at `build/sdk/<document>/<sdk>`. Return the generator's warnings.
+    """Generate an SDK at `build/sdk/<document>/<sdk>`. Return the generator's warnings.
 
-    Raises RuntimeError with all that the generator said when it fails.
+    Raises RuntimeError with the output of the generator if it fails.
     """
     directory = GENERATED / document
     out = directory / sdk
@@ -46,11 +46,11 @@ def generate(document: str, sdk: str) -> str:
     row = row_of(sdk, document)
     if "config" in row:
         (directory / f"{sdk}.yaml").write_text(row["config"].format(**names))
-        out.rmdir()  # the generator makes it itself
+        out.rmdir()  # the generator creates it
     paths = (TOOLS / "sdk-venv" / "bin", TOOLS / "typescript" / "node_modules" / ".bin")
     done = subprocess.run(
         shlex.split(row["command"].format(**names)),
-        cwd=directory,  # away from redocly.yaml, which openapi-typescript would read
+        cwd=directory,  # outside the directory of redocly.yaml, which openapi-typescript would read
         env={**os.environ, "PATH": os.pathsep.join([*map(str, paths), os.environ["PATH"]])},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -1,8 +1,8 @@
-"""A proxy that answers for a server as a later version of it might.
+"""A proxy that changes responses of a server like a later version.
 
-A record, and the first item of a list, has a property that no document tells of yet, and values of
-enumerations where it is asked to. A list keeps the item as it was too, after the changed one: a
-reader has to come to it.
+A record, and the first item of a list, get an undocumented property, and configured values of
+enumerations. A list also keeps the original item after the changed one, to show that readers
+continue.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _HOP = {"connection", "content-length", "content-encoding", "date", "server", "t
 
 
 def value_like(value: object) -> str:
-    """A new value of an enumeration, spelled like the known one."""
+    """Return a new value of an enumeration, in the notation of the known one."""
     return NEW.upper() if isinstance(value, str) and value.isupper() else NEW
 
 
 def grown(answer: dict[str, Any], *, values: tuple[str, ...] = VALUES) -> dict[str, Any]:
-    """The answer of a later version, whose members in `values` have a new value."""
+    """Return the response of a later version, whose members in `values` have a new value."""
     lists = [name for name in LISTS if isinstance(answer.get(name), list)]
     if not lists:
         new = {name: value_like(answer[name]) for name in values if name in answer}
@@ -45,7 +45,7 @@ def grown(answer: dict[str, Any], *, values: tuple[str, ...] = VALUES) -> dict[s
 def growing(
     base_url: str, *, values: tuple[str, ...] = VALUES
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The address of the proxy before a server, and the answers that it has given so far."""
+    """Yield the address of the proxy for a server, and its responses so far."""
     answers: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):

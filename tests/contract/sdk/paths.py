@@ -1,10 +1,10 @@
-"""Where a value stands in an answer: `subscriptions[stream_id=$denmark.stream_id].color`.
+"""The position of a value in a response: `subscriptions[stream_id=$denmark.stream_id].color`.
 
-A path is a list of steps. Written: `name` or `.name` is a member of a record, `[0]` and `[-1]` an
-item of an array, `[*]` every item, `[name=value]` the one item whose member has that value, `[key]`
-the entry of a map, `.` alone the whole answer. A value that begins with `$` stands for one that is
-known when the call is made: the answer of an earlier call or what the stage tells, by a path whose
-first step is the name; `#ETag` at its end is a header of that answer.
+A path is a list of steps. Notation: `name` or `.name` is a member of a record, `[0]` and `[-1]` an
+item of an array, `[*]` every item, `[name=value]` the only item whose member has that value,
+`[key]` the entry of a map, `.` alone the complete response. A value that begins with `$` is a
+reference to a value known at the time of the call: the response of an earlier call or a fact of the
+stage, with a path whose first step is the name. `#ETag` at its end is a header of that response.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import yaml
 
 Step = list[Any]
 REF = "$ref"
-"""The only key of a value that stands for a known one; beside it stands its path."""
+"""The only key of a reference to a known value. Its value is the path."""
 MEMBER, ITEM, EACH, ONLY, ENTRY, HEADER = "member", "item", "each", "only", "entry", "header"
 
 _STEPS: tuple[tuple[str, Callable[..., Step]], ...] = (
@@ -31,7 +31,7 @@ _STEPS: tuple[tuple[str, Callable[..., Step]], ...] = (
 
 
 def parse(text: str) -> list[Step]:
-    """The steps of a path. Raises ValueError if it is none."""
+    """Return the steps of a path. Raises ValueError if it is invalid."""
     steps, rest = [], "" if text == "." else text
     while rest:
         for pattern, step in _STEPS:
@@ -45,7 +45,7 @@ def parse(text: str) -> list[Step]:
 
 
 def parse_values(node: Any) -> Any:
-    """A value with its `$` strings as `{"$ref": steps}`, at any depth."""
+    """Return a value with its `$` strings as `{"$ref": steps}`, at any depth."""
     if isinstance(node, dict):
         return {name: parse_values(value) for name, value in node.items()}
     if isinstance(node, list):

@@ -1,4 +1,4 @@
-"""A payment server to drive: a merchant with a method on a running chain, and their peer."""
+"""A payment server to drive: a merchant with a method on a running chain, and another merchant."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from tests.support.payment.factories import (
 
 @contextmanager
 def payment_stage(directory: Path) -> Iterator[Stage]:
-    """Ada, whose SDK it is, and Ben, who must not see what is hers.
+    """Yield the stage of Ada, who uses the SDK, and Ben, who must not see her data.
 
-    Ada has a paid invoice and, which is newer, an unpaid one. Facts: `base_url`;
-    `payment_method_id`, `chain_id`, `token_symbol`; `callers`: both, and somebody unknown.
+    Ada has a paid invoice and a newer, unpaid one. Facts: `base_url`; `payment_method_id`,
+    `chain_id`, `token_symbol`; `callers`: both, and an unknown caller.
     """
     database_url = f"sqlite:///{directory}/payment.db"
     migrate.upgrade(database_url, "payment")

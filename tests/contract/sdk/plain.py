@@ -1,6 +1,6 @@
-"""The calls of the table over plain HTTP, without any SDK: whether the table itself is right.
+"""The calls of the table with plain HTTP, without an SDK, to test the table itself.
 
-An answer that is no JSON has no record.
+A response that is not JSON has no record.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.contract.sdk.python.drive import Answer
 
 
 class Plain:
-    """What `tests.contract.sdk.python.drive` drives; records are parsed JSON."""
+    """A driver for `tests.contract.sdk.python.drive`. Records are parsed JSON."""
 
     def __init__(self, base_url: str) -> None:
         self._base_url = base_url

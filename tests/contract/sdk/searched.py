@@ -1,4 +1,4 @@
-"""What broke SDKs of other languages, searched for in one that no compiler here reads."""
+"""Searches SDKs in languages without a compiler here for errors that were found in other SDKs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ NEVER = r"(?!)"
 
 @dataclass(frozen=True)
 class Language:
-    """Patterns of what is wrong in files with a suffix.
+    """Patterns of errors in files with a suffix.
 
-    `narrow` is a member of 32 bits; its group is the document's name of it. `nameless` is a value
+    `narrow` is a member of 32 bits, whose group is its name in the document. `nameless` is a value
     of an enumeration without a name. `empty` is a class without members.
     """
 
@@ -42,13 +42,13 @@ LANGUAGES = {
         nameless=r'@Json\(name = "[^"]*"\)\s*\(',
         empty=r"class \w+ \(\s*\)",
     ),
-    "swift": Language(  # whose Int has 64 bits
+    "swift": Language(  # its Int has 64 bits
         ".swift",
         narrow=NEVER,
         nameless=r"case\s*=",
         empty=r"public struct \w+: [^{]*\{\s*public init\(\) ?\{\s*\}",
     ),
-    "dart": Language(  # whose int has 64 bits
+    "dart": Language(  # its int has 64 bits
         ".dart",
         narrow=NEVER,
         nameless=r"static const\s*=",
@@ -58,7 +58,7 @@ LANGUAGES = {
 
 
 def wide(document: Any) -> set[str]:
-    """The names of members whose integers do not fit 32 bits, wherever a document has them."""
+    """Return the names of members whose integers do not fit 32 bits, anywhere in a document."""
     integers = list(_integers(document))
     fitting = {name for name, member in integers if not _is_wide(member)}
     return {name for name, member in integers if _is_wide(member)} - fitting
@@ -83,7 +83,7 @@ def _is_wide(schema: dict[str, Any]) -> bool:
 
 
 def faults(sdk: Path, language: Language, wide_names: set[str]) -> Iterator[str]:
-    """What would not compile or not read a real answer, one line each."""
+    """Return a line for each error that prevents compilation or reading a real response."""
     for path in sorted(sdk.rglob(f"*{language.suffix}")):
         source = path.read_text(encoding="utf-8")
         for name in re.findall(language.narrow, source):

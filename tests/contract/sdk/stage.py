@@ -1,7 +1,7 @@
-"""A freshly seeded server for one drive, and what a drive has to know of it, in a JSON file.
+"""A new server for one drive, and a JSON file of facts about it.
 
-A drive is a program that makes the calls of the table by one generated SDK. It finds the facts in
-SPECD_SDK_STAGE and the calls in SPECD_SDK_CALLS; the server's own counters say whether it called
+A drive is a program that makes the calls of the table with a generated SDK. It reads the facts from
+SPECD_SDK_STAGE and the calls from SPECD_SDK_CALLS. The server's own counters show whether it called
 every operation.
 """
 
@@ -29,9 +29,9 @@ GENERATED = ROOT / "build" / "sdk"
 NOT_GENERATED = "the SDKs are not there: run scripts/sdk"
 METHODS = ("get", "post", "put", "patch", "delete")
 OPEN = {"server_settings"}
-"""Tags of operations for everybody."""
+"""Tags of public operations."""
 NEVER_WRONG = {"custom_emoji", "server_settings", "payment_methods", "keys"}
-"""Tags of operations that take nothing which could be wrong."""
+"""Tags of operations without input that could be invalid."""
 RULED = {400, 403, 404, 409, 422}
 _COUNTED = re.compile(
     r'^specd_requests_total\{operation="(\w+)",service="(\w+)",status="(\d+)"\} ([\d.]+)$', re.M
@@ -40,8 +40,8 @@ _COUNTED = re.compile(
 
 @dataclass(frozen=True)
 class Stage:
-    """A server, and the file of facts about it. `document`: the one to drive, by default the one
-    called like the service.
+    """A server, and the file of facts about it. `document` is the document to drive, by default the
+    one with the name of the service.
     """
 
     service: str
@@ -53,7 +53,7 @@ class Stage:
     """The calls of the service, in order, as JSON."""
 
     before: Counter[tuple[str, int]] = field(init=False)
-    """What the stage itself has called to set itself up."""
+    """The calls that the stage made to set itself up."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "document", self.document or self.service)
@@ -64,7 +64,7 @@ class Stage:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables that a drive reads."""
+        """Return the environment variables for a drive."""
         return {
             "SPECD_SDK_STAGE": str(self.facts),
             "SPECD_SDK_CALLS": str(self.calls),
@@ -72,7 +72,7 @@ class Stage:
         }
 
     def undriven(self) -> dict[str, str]:
-        """Operations of the document that a drive did not call, or never with success."""
+        """Return the operations that a drive did not call, or never successfully."""
         statuses = self.statuses()
         gaps: dict[str, str] = {}
         for name in set(operation_ids(self.document)) - skipped_of(self.document):
@@ -82,7 +82,7 @@ class Stage:
         return gaps
 
     def unrefused(self) -> dict[str, str]:
-        """Tags under which a drive met no 401, or no refusal by a rule of the service."""
+        """Return the tags with which a drive got no 401, or no error of the service's rules."""
         statuses = self.statuses()
         gaps: dict[str, str] = {}
         for tag, names in operation_ids_by_tag(self.document).items():
@@ -94,7 +94,7 @@ class Stage:
         return gaps
 
     def statuses(self) -> dict[str, set[int]]:
-        """operationId -> the statuses it has answered to a drive, as the server counted them."""
+        """Return operationId -> the statuses of its responses, as counted by the server."""
         statuses: dict[str, set[int]] = {}
         for operation, status in self._counted() - self.before:
             statuses.setdefault(operation, set()).add(status)
@@ -113,7 +113,9 @@ class Stage:
 
 @contextmanager
 def staged(document: str, directory: Path) -> Iterator[Stage]:
-    """The stage that `tests/contract/sdk/<service>_stage.py` makes, for one of its documents."""
+    """Yield the stage that `tests/contract/sdk/<service>_stage.py` creates, for one of its
+    documents.
+    """
     service = project.documents[document]
     module = importlib.import_module(f"tests.contract.sdk.{service}_stage")
     with getattr(module, f"{service}_stage")(directory) as stage:
@@ -121,7 +123,7 @@ def staged(document: str, directory: Path) -> Iterator[Stage]:
 
 
 def write_facts(directory: Path, facts: Mapping[str, Any]) -> Path:
-    """The facts as the file that drives read."""
+    """Write the facts to the file that drives read."""
     path = directory / "stage.json"
     path.write_text(json.dumps(facts, indent=2), encoding="utf-8")
     path.chmod(0o600)
@@ -129,12 +131,12 @@ def write_facts(directory: Path, facts: Mapping[str, Any]) -> Path:
 
 
 def operation_ids(document: str) -> list[str]:
-    """Every operation of a document."""
+    """Return every operation of a document."""
     return [name for names in operation_ids_by_tag(document).values() for name in names]
 
 
 def operation_ids_by_tag(document: str) -> dict[str, list[str]]:
-    """Every operation of a document, under its tag."""
+    """Return every operation of a document by tag."""
     tags: dict[str, list[str]] = {}
     for item in specs.load(document)["paths"].values():
         for operation in (item[method] for method in METHODS if method in item):

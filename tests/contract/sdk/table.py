@@ -1,29 +1,28 @@
 """The calls that drive every SDK of a document: `calls/<document>.yaml`, completed by the examples
 of the document.
 
-The file has `calls`, in order. Each has `call`, the operationId, and these where the default does
-not do:
+The file has `calls`, in order. Each has `call`, the operationId, and these unless the default is
+sufficient:
 
     with      arguments by name: path, query and header parameters, and members of the body
     example   the name of the body's example, which `with` completes; by default the first one, and
               none if `with` gives members of the body
-    by        who calls, one of the stage's `callers`; by default `by` of the file
-    as        the name by which later calls know the answer; by default the operationId
-    status    by default the first success that the document has
-    facts     path -> what stands there in the typed answer, or in the typed error record
-    headers   name -> value of the answer's header
+    by        the caller, one of the stage's `callers`; by default `by` of the file
+    as        the name of the response for later calls; by default the operationId
+    status    by default the first success in the document
+    facts     path -> the value in the typed response, or in the typed error record
+    headers   name -> value of the response's header
 
-A required parameter that is not given is taken from its example. `tests.contract.sdk.paths` shows
-how paths and `$` values are written. What stands in an answer is a value, or `{contains: text}`,
+A required parameter that is not given has the value of its example. `tests.contract.sdk.paths`
+describes the notation of paths and `$` values. An expected value is a value, or `{contains: text}`,
 `{ends: text}`, `{length: 3}`, `{every: value}`, `{is: text}`, `{is: integer}`, `{absent: true}`.
 
-`successes` and `refusals` of the file are facts of each answer. Before the first successful call of
-each operation that needs credentials, `stranger` makes the same call and is refused with 401 and
-the facts `unknown`.
-`skipped` names the operations that no SDK is driven to call, each with the reason.
-`others` in the place of a call stands for every operation of the document without a call, so an
-operation whose examples work as they stand needs no line; they stand at the end where no place is
-given, and nowhere if the file says `others: false`.
+`successes` and `refusals` of the file are facts of each response. Before the first successful call
+of each operation that requires credentials, `stranger` makes the same call, which is rejected with
+401 and the facts `unknown`. `skipped` lists the operations that SDKs do not call, each with the
+reason. `others` instead of a call is replaced by every operation of the document without a call, so
+an operation whose examples work unchanged needs no line. Without `others`, these calls are at the
+end, and `others: false` omits them.
 """
 
 from __future__ import annotations
@@ -47,11 +46,10 @@ KEYS = {"call", "with", "example", "by", "as", "status", "facts", "headers"}
 
 @dataclass(frozen=True)
 class Call:
-    """One call. Its values may hold parsed refs; `body` is None where nothing is sent.
+    """A call. Its values may contain parsed refs, and `body` is None if nothing is sent.
 
-    `json_query` are query parameters that are texts of JSON. `body_schema` and `answer_schema`
-    are names of schemas, None where they have none; `has_record` is false of an answer without
-    JSON.
+    `json_query` are query parameters with JSON text. `body_schema` and `answer_schema` are names of
+    schemas, or None. `has_record` is false for a response without JSON.
     """
 
     operation: str
@@ -79,7 +77,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation as the document has it."""
+    """An operation of the document."""
 
     document: Node
     method: str
@@ -93,12 +91,12 @@ class Operation:
 
     @property
     def is_for_known(self) -> bool:
-        """Whether a caller without credentials is refused."""
+        """Return whether a caller without credentials is rejected."""
         needed = self.node.get("security", self.document.get("security", []))
         return bool(needed) and {} not in needed
 
     def sent(self, given: Mapping[str, Any], example: str | None) -> dict[str, Any]:
-        """The arguments as fields of a call. Raises ValueError for one that has no place."""
+        """Return the arguments as fields of a call. Raises ValueError for an unknown argument."""
         rest = dict(given)
         sent: dict[str, dict[str, Any]] = {
             field: {} for field in ("path_values", "query", "json_query", "header")
@@ -121,7 +119,7 @@ class Operation:
         return {**sent, "body": body, "body_schema": _named(media)}
 
     def answered(self, status: int) -> dict[str, Any]:
-        """What a status brings, as fields of a call."""
+        """Return the response of a status, as fields of a call."""
         media = self._media(self.node["responses"][str(status)])
         return {"answer_schema": _named(media), "has_record": bool(media)}
 
@@ -130,7 +128,7 @@ class Operation:
         return found
 
     def _example(self, holder: Node, name: str | None = None) -> Any:
-        """The example of that name, or else the first."""
+        """Return the example of that name, or the first."""
         if "example" in holder and name is None:
             return holder["example"]
         shown = holder.get("examples", {})
@@ -140,24 +138,24 @@ class Operation:
 
 
 def calls_of(document: str) -> list[Call]:
-    """Every call of a drive, in order."""
+    """Return every call of a drive, in order."""
     table = read_yaml(CALLS / f"{document}.yaml")
     return read_calls(specs.load(document), table)
 
 
 def growth_of(document: str) -> list[Call]:
-    """The calls whose answers `tests.contract.sdk.growing` changes."""
+    """Return the calls whose responses `tests.contract.sdk.growing` changes."""
     return read_calls(specs.load(document), read_yaml(CALLS / "growth" / f"{document}.yaml"))
 
 
 def skipped_of(document: str) -> frozenset[str]:
-    """The operations that no drive calls."""
+    """Return the operations that no drive calls."""
     table = read_yaml(CALLS / f"{document}.yaml")
     return frozenset(table.get("skipped", {}))
 
 
 def read_calls(document: Node, table: Mapping[str, Any]) -> list[Call]:
-    """The calls of a file. Raises ValueError or KeyError where it does not fit the document."""
+    """Return the calls of a file. Raises ValueError or KeyError if they are invalid."""
     known = {o[2]["operationId"]: Operation(document, *o) for o in operations(document)}
     rows = [row for row in table["calls"] if row != OTHERS]
     named = {*table.get("skipped", {}), *(row["call"] for row in rows)}

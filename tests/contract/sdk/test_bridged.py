@@ -12,7 +12,7 @@ from tests.contract.sdk.toolchains import TOOLCHAINS, bridged_drive, program
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 @pytest.mark.parametrize("sdk", TOOLCHAINS)
-def test_calls_every_operation(sdk: str, document: str, tmp_path: Path) -> None:
+def test_sdk_calls_every_operation(sdk: str, document: str, tmp_path: Path) -> None:
     command = program(document, sdk)
     with staged(document, tmp_path) as stage:
         assert list(bridged_drive(stage, command))

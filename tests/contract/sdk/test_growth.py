@@ -1,4 +1,4 @@
-"""An SDK that was generated before a later version of the service goes on reading its answers."""
+"""SDKs of an older version of the service can read newer responses."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ Drive = Callable[[Stage, list[dict[str, Any]]], None]
 def growing_stage(
     document: str, directory: Path, values: tuple[str, ...]
 ) -> Iterator[tuple[Stage, list[dict[str, Any]]]]:
-    """A stage whose server has grown, and the answers that it has given."""
+    """Yield a stage whose server has a newer version, and its responses so far."""
     with (
         staged(document, directory) as stage,
         growing(stage.server.url, values=values) as (url, answers),
@@ -38,7 +38,7 @@ def growing_stage(
 
 
 def read_on(sdk: str, document: str, directory: Path, drive: Drive) -> None:
-    """The drive passes with as much of a later version as the list says, and with no more."""
+    """Check that the drive tolerates as much of a later version as the list states, and no more."""
     stops = "stops" in row_of(sdk, document)
     with growing_stage(document, directory, () if stops else VALUES) as (stage, answers):
         drive(stage, answers)
@@ -52,7 +52,7 @@ def read_on(sdk: str, document: str, directory: Path, drive: Drive) -> None:
 
 
 def lost(answer: Any, record: Any, path: str = "") -> set[str]:
-    """Where a record does not say what the answer said, apart from what nobody knew yet."""
+    """Return where a record lacks data of the response, except data that was unknown before."""
     if isinstance(answer, dict):
         known = {name: value for name, value in answer.items() if name != NEW and value is not None}
         return {
@@ -69,7 +69,7 @@ def lost(answer: Any, record: Any, path: str = "") -> set[str]:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 @pytest.mark.parametrize("sdk", TOOLCHAINS)
-def test_a_bridged_sdk_loses_nothing(sdk: str, document: str, tmp_path: Path) -> None:
+def test_bridged_sdk_loses_no_data(sdk: str, document: str, tmp_path: Path) -> None:
     command = program(document, sdk)
 
     def drive(stage: Stage, answers: list[dict[str, Any]]) -> None:
@@ -100,7 +100,9 @@ def test_python_sdk_reads_newer_responses(sdk: str, document: str, tmp_path: Pat
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 @pytest.mark.parametrize("sdk", WRITERS)
-def test_a_typescript_sdk_reads_on(compiled: Path, sdk: str, document: str, tmp_path: Path) -> None:
+def test_typescript_sdk_reads_newer_responses(
+    compiled: Path, sdk: str, document: str, tmp_path: Path
+) -> None:
     def drive(stage: Stage, answers: list[dict[str, Any]]) -> None:
         typescript_drive(stage, compiled, sdk, "growth.")
         assert len(answers) == len(growth_of(document))
@@ -108,7 +110,7 @@ def test_a_typescript_sdk_reads_on(compiled: Path, sdk: str, document: str, tmp_
     read_on(sdk, document, tmp_path, drive)
 
 
-def test_what_is_lost_is_told() -> None:
+def test_lost_data_is_detected() -> None:
     answer = grown({"data": [{"id": 1, "type": "known"}], "more": False})
     assert [item["type"] for item in answer["data"]] == [NEW, "known"]
     assert answer[NEW] == answer["data"][0][NEW] == {"a": 1}

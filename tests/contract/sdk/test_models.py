@@ -1,4 +1,4 @@
-"""The models of datamodel-code-generator read every answer that the calls of the table get."""
+"""The models of datamodel-code-generator read every response to the calls of the table."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from tests.contract.sdk.test_python import DRIVES, PYTHON
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_reads_every_answer(document: str, tmp_path: Path) -> None:
+def test_every_response_is_read(document: str, tmp_path: Path) -> None:
     models = GENERATED / document / "datamodel-code-generator"
     if not models.is_dir() or not PYTHON.exists():
         pytest.skip(NOT_GENERATED)

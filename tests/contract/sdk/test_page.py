@@ -1,5 +1,5 @@
-"""docs/sdks.md is what its script writes, and the first call of each SDK works as it stands, but
-for the server's address.
+"""docs/sdks.md matches its script, and the first call of each SDK works unchanged, except the
+server's address.
 """
 
 import json
@@ -21,7 +21,7 @@ ADDRESS = "http://127.0.0.1:8080"
 HOST = ADDRESS.removeprefix("http://")
 
 
-def test_the_page_is_written_from_the_list() -> None:
+def test_page_matches_the_list() -> None:
     assert PAGE.read_text() == page(), "python -m tests.contract.sdk.page > docs/sdks.md"
 
 
@@ -34,7 +34,9 @@ def test_every_driven_sdk_has_a_first_call() -> None:
 def makes_an_invoice(
     directory: Path, source: str, command: Callable[[str], Command], **environment: str
 ) -> None:
-    """The program that `command` makes of the source makes an invoice at a fresh server."""
+    """Check that the program that `command` builds from the source creates an invoice on a new
+    server.
+    """
     assert source.count(HOST) == 1
     with payment_stage(directory) as stage:
         facts = json.loads(stage.facts.read_text())
@@ -55,7 +57,7 @@ def makes_an_invoice(
 
 
 @pytest.mark.parametrize("sdk", TOOLCHAINS)
-def test_a_bridged_sdk_makes_its_first_call(sdk: str, tmp_path: Path) -> None:
+def test_bridged_sdk_makes_its_first_call(sdk: str, tmp_path: Path) -> None:
     program("payment", sdk)
     path = first_call(sdk)
     assert path is not None
@@ -69,7 +71,7 @@ def test_a_bridged_sdk_makes_its_first_call(sdk: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sdk", DRIVEN_BY)
-def test_a_python_sdk_makes_its_first_call(sdk: str, tmp_path: Path) -> None:
+def test_python_sdk_makes_its_first_call(sdk: str, tmp_path: Path) -> None:
     skip_unless_generated("payment", sdk)
     path = first_call(sdk)
     assert path is not None
@@ -80,7 +82,7 @@ def test_a_python_sdk_makes_its_first_call(sdk: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sdk", WRITERS)
-def test_a_typescript_sdk_makes_its_first_call(compiled: Path, sdk: str, tmp_path: Path) -> None:
+def test_typescript_sdk_makes_its_first_call(compiled: Path, sdk: str, tmp_path: Path) -> None:
     path = compiled / "payment" / f"first.{sdk}.js"
 
     def command(source: str) -> Command:

@@ -15,7 +15,7 @@ from tests.live.running_server import ROOT
 SDK = GENERATED / "payment" / "python"
 
 
-def test_the_example_makes_an_invoice(tmp_path: Path) -> None:
+def test_example_creates_an_invoice(tmp_path: Path) -> None:
     if not SDK.is_dir() or not PYTHON.exists():
         pytest.skip(NOT_GENERATED)
     section = (ROOT / "docs/payment.md").read_text().partition("## An SDK")[2].partition("\n## ")[0]

@@ -30,8 +30,8 @@ def skip_unless_generated(document: str, sdk: str) -> None:
 
 
 def python_drive(stage: Stage, sdk: str) -> None:
-    """Run a drive to its end. Raises AssertionError with what it said when it fails; skips the
-    test if the SDK is not there.
+    """Run a drive to its end. Raises AssertionError with its output if it fails. Skips the test if
+    the SDK does not exist.
     """
     skip_unless_generated(stage.document, sdk)
     done = subprocess.run(
@@ -51,7 +51,7 @@ def python_drive(stage: Stage, sdk: str) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 @pytest.mark.parametrize("sdk", DRIVEN_BY)
-def test_calls_every_operation(sdk: str, document: str, tmp_path: Path) -> None:
+def test_sdk_calls_every_operation(sdk: str, document: str, tmp_path: Path) -> None:
     skip_unless_generated(document, sdk)
     with staged(document, tmp_path) as stage:
         python_drive(stage, sdk)
@@ -59,7 +59,7 @@ def test_calls_every_operation(sdk: str, document: str, tmp_path: Path) -> None:
         assert stage.unrefused() == {}
 
 
-def test_an_operation_nobody_called_is_told(tmp_path: Path) -> None:
-    """The check above can fail."""
+def test_operation_that_was_not_called_is_detected(tmp_path: Path) -> None:
+    """Verifies the check above."""
     with staged("payment", tmp_path) as stage:
         assert stage.undriven().keys() == set(operation_ids("payment"))

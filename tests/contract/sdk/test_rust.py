@@ -1,5 +1,5 @@
 """The Rust SDK that `scripts/sdk` generates passes `cargo check` with Debian's crates, and with a
-stub of serde_with, which Debian has not.
+stub of serde_with, which Debian lacks.
 """
 
 import shutil
@@ -37,7 +37,7 @@ directory = "{CRATES}"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_compiles(document: str) -> None:
+def test_sdk_compiles(document: str) -> None:
     generated = GENERATED / document / "rust"
     if not generated.is_dir():
         pytest.skip(NOT_GENERATED)

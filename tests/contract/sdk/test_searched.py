@@ -1,4 +1,4 @@
-"""The SDKs in languages without a compiler here have nothing of what broke others."""
+"""The SDKs in languages without a compiler here have none of the known errors."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ WRONG = {
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 @pytest.mark.parametrize("sdk", LANGUAGES)
-def test_nothing_is_found(sdk: str, document: str) -> None:
+def test_sdk_has_no_known_errors(sdk: str, document: str) -> None:
     directory = GENERATED / document / sdk
     if not directory.is_dir():
         pytest.skip(NOT_GENERATED)
@@ -36,7 +36,7 @@ def test_nothing_is_found(sdk: str, document: str) -> None:
 
 
 @pytest.mark.parametrize("sdk", LANGUAGES)
-def test_what_is_wrong_is_found(sdk: str, tmp_path: Path) -> None:
+def test_known_errors_are_detected(sdk: str, tmp_path: Path) -> None:
     language = LANGUAGES[sdk]
     (tmp_path / f"a{language.suffix}").write_text(WRONG[sdk])
     found = [

@@ -1,4 +1,4 @@
-"""The table of calls fits the documents and the servers, whatever a generator makes of them."""
+"""The table of calls matches the documents and the servers, independently of generators."""
 
 import json
 from pathlib import Path
@@ -44,7 +44,7 @@ def table(*calls: Any) -> list[Call]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_the_calls_succeed_over_plain_http(document: str, tmp_path: Path) -> None:
+def test_calls_succeed_over_plain_http(document: str, tmp_path: Path) -> None:
     with staged(document, tmp_path) as stage:
         facts = json.loads(stage.facts.read_text())
         drive = Drive(Plain(facts["base_url"]), facts)
@@ -54,7 +54,7 @@ def test_the_calls_succeed_over_plain_http(document: str, tmp_path: Path) -> Non
         assert stage.unrefused() == {}
 
 
-def test_an_operation_without_a_line_is_called_with_its_examples() -> None:
+def test_operation_without_a_line_is_called_with_its_examples() -> None:
     made = table({"call": "read"}, "others", {"call": "read", "by": "ben"})
     assert [(call.operation, call.by, call.status) for call in made] == [
         ("read", "ann", 200),
@@ -69,7 +69,7 @@ def test_an_operation_without_a_line_is_called_with_its_examples() -> None:
     assert made[4].path_values == {"id": 7}
 
 
-def test_a_line_completes_an_example_or_replaces_it() -> None:
+def test_line_completes_or_replaces_an_example() -> None:
     kept = table({"call": "make", "example": "other", "with": {"c": 5}})
     replaced = table({"call": "make", "with": {"c": 5}})
     assert kept[1].body == {"b": 3, "c": 5}
@@ -87,12 +87,12 @@ def test_a_line_completes_an_example_or_replaces_it() -> None:
         {"call": "read", "facts": {"a..b": 1}},
     ],
 )
-def test_what_fits_no_document_is_an_error(line: dict[str, Any]) -> None:
+def test_line_that_does_not_match_the_document_is_an_error(line: dict[str, Any]) -> None:
     with pytest.raises((KeyError, ValueError)):
         table(line)
 
 
-def test_paths_say_where_a_value_stands() -> None:
+def test_paths_are_parsed() -> None:
     assert parse(".") == []
     assert parse("a[0].b[*].c[k=1]") == [
         ["member", "a"],

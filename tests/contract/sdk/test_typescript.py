@@ -19,15 +19,15 @@ from tests.contract.sdk.typescript_programs import (
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 @pytest.mark.parametrize("sdk", WRITERS)
-def test_calls_every_operation(compiled: Path, sdk: str, document: str, tmp_path: Path) -> None:
+def test_sdk_calls_every_operation(compiled: Path, sdk: str, document: str, tmp_path: Path) -> None:
     with staged(document, tmp_path) as stage:
         typescript_drive(stage, compiled, sdk)
         assert stage.undriven() == {}
         assert stage.unrefused() == {}
 
 
-def test_what_the_types_do_not_say_is_an_error(compiled: Path) -> None:
-    """What `tsc --strict` lets through is really typed: sent values, places, and what is there."""
+def test_mismatch_with_the_types_is_an_error(compiled: Path) -> None:
+    """`tsc --strict` really checks sent values, positions, and presence."""
     mistakes = (
         ('"12.5"', "12.5", "TS2322"),
         ('"status"', '"statuss"', "TS2345"),

@@ -1,4 +1,4 @@
-"""How the SDKs in Go, Java, PHP and Ruby are compiled and driven, each by its bridge."""
+"""Compilation and bridges of the SDKs in Go, Java, PHP and Ruby."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Command = list[str | Path]
 
 
 def compile_by(command: Command, cwd: Path | None = None, **environment: str) -> None:
-    """Run a compiler. Raises AssertionError with what it said when it fails."""
+    """Run a compiler. Raises AssertionError with its output if it fails."""
     done = subprocess.run(
         command,
         cwd=cwd,
@@ -46,7 +46,7 @@ def compile_by(command: Command, cwd: Path | None = None, **environment: str) ->
 
 
 def go(sdk: Path, compiled: Path) -> Command:
-    """Nothing is fetched: the SDK is compiled in a GOPATH, with a stub of its one library."""
+    """Compile the SDK in a GOPATH, with a stub of its only library, without downloads."""
     sources = compiled / "src"
     ignored = shutil.ignore_patterns("test", "go.*")
     shutil.copytree(HERE / "stubs" / "go", sources)
@@ -93,11 +93,11 @@ TOOLCHAINS: dict[str, tuple[Callable[[Path, Path], Command], list[str | Path]]] 
     "php": (php, ["php", PHP_LIBRARIES / "GuzzleHttp"]),
     "ruby": (ruby, ["ruby", GEMS / "typhoeus-1.4.0"]),
 }
-"""For each SDK, what makes the command that starts its program, and what has to be there."""
+"""SDK -> a function that returns the command to start its program, and required files."""
 
 
 def program(document: str, sdk: str) -> Command:
-    """The command that starts the program of an SDK; skips the test where it cannot be made."""
+    """Return the command that starts the program of an SDK. Skips the test without one."""
     directory = GENERATED / document / sdk
     if not directory.is_dir():
         pytest.skip(NOT_GENERATED)
@@ -115,7 +115,7 @@ def _is_there(needed: str | Path) -> bool:
 
 
 def bridged_drive(stage: Stage, command: Command) -> Iterator[Answer]:
-    """Make all calls of a stage. Raises AssertionError at the first that goes wrong."""
+    """Make all calls of a stage. Raises AssertionError at the first failure."""
     facts = json.loads(stage.facts.read_text())
     environment = {"PATH": os.environ["PATH"]}
     with bridged(command, facts["base_url"], environment) as sdk:
@@ -125,9 +125,7 @@ def bridged_drive(stage: Stage, command: Command) -> Iterator[Answer]:
 
 
 def first_program(sdk: str, source: Path) -> Command:
-    """The command that runs a program which uses the SDK of payment, after `program` has compiled
-    that.
-    """
+    """Return the command that runs a program with the compiled SDK of payment."""
     directory, compiled = GENERATED / "payment" / sdk, COMPILED / f"payment.{sdk}"
     if sdk == "go":
         (compiled / "src" / "first").mkdir(exist_ok=True)

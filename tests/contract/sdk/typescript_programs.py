@@ -1,4 +1,4 @@
-"""The programs in TypeScript that drive SDKs, and how they are compiled and run."""
+"""The TypeScript programs that drive SDKs, with their compilation and execution."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def node(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[
 
 
 def are_generated() -> bool:
-    """Whether all that the programs need is there."""
+    """Return whether all inputs of the programs exist."""
     there = all((GENERATED / document / sdk).is_dir() for document in DOCUMENTS for sdk in WRITERS)
     return there and TSC.exists() and shutil.which("node") is not None
 
 
 def write_programs() -> None:
-    """Write a drive of every SDK and document to where the compiler looks for them, and the first
-    calls beside the SDKs of payment.
+    """Write a drive of every SDK and document to the directory of the compiler, and the first calls
+    next to the SDKs of payment.
     """
     shutil.rmtree(DRIVES, ignore_errors=True)
     DRIVES.mkdir()
@@ -63,6 +63,6 @@ def write_programs() -> None:
 
 
 def typescript_drive(stage: Stage, compiled: Path, sdk: str, kind: str = "") -> None:
-    """Run a drive to its end. Raises AssertionError with what it said when it fails."""
+    """Run a drive to its end. Raises AssertionError with its output if it fails."""
     done = node(compiled / "drives" / f"{kind}{stage.document}.{sdk}.js", **stage.environment)
     assert done.returncode == 0, done.stderr

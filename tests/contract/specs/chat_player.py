@@ -1,4 +1,4 @@
-"""Who plays the chat document's examples, in an organization that holds what they speak of."""
+"""Plays the chat document's examples, in an organization with the objects that they mention."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ JSON, FORM, MULTIPART = (
     "multipart/form-data",
 )
 
-# Ids are given out by the server, and a token is signed: what stands in their places here.
+# Ids are assigned by the server, and a token is signed. These values replace them.
 STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("jwt_fetch_api_key", "hamlet"): {"token": "$hamlets_token"},
     ("create_scheduled_message", "channel"): {"to": "$denmark"},
@@ -101,7 +101,7 @@ STANDS_FOR: dict[tuple[str, str], dict[str, Any]] = {
     ("register_push_device", "new_key"): {"device_id": "$own_device"},
     ("send_test_push_notification", "one"): {"device_id": "$own_device"},
 }
-# Nothing is behind these here: with their counterparts they are played in tests/handlers/chat.
+# These have no counterparts here. tests/handlers/chat plays them with counterparts.
 REFUSED = {
     "register_push_device": "Server is not configured to use push notification service.",
     "send_test_push_notification": "No active registered push device",
@@ -139,15 +139,15 @@ def takes_key(operation_id: str) -> bool:
     return any(resolve(parameter)["name"] == "Idempotency-Key" for parameter in listed)
 
 
-def judge(method: str, path: str, headers: Mapping[str, str], **more: Any) -> None:
-    """Raise unless openapi-core, too, takes a request that the service took."""
+def require_acceptance(method: str, path: str, headers: Mapping[str, str], **more: Any) -> None:
+    """Raise an error unless openapi-core accepts a request that the service accepted."""
     signed = {**headers, "Authorization": "Basic eDp4"}
     asked = MockRequest(f"http://{HOST}", method.lower(), BASE + path, headers=signed, **more)
     judge_of(DOCUMENT).validate_request(asked)
 
 
 class Player:
-    """Plays examples, as the owner unless told otherwise, on a copy of the stage's database."""
+    """Plays examples on a copy of the stage's database, as the owner by default."""
 
     def __init__(self, stage: ChatStage) -> None:
         self.database = stage.copy("example")
@@ -164,7 +164,7 @@ class Player:
         self.database.dispose()
 
     def send(self, operation_id: str, values: Any, kind: str = FORM) -> httpx.Response:
-        """The answer; numbers it tells are `$new_...` in what is sent later."""
+        """Return the response. Numbers in it are available as `$new_...` in later requests."""
         answer = self._send(operation_id, values, kind)
         if answer.is_success and JSON in answer.headers.get("Content-Type", ""):
             told = {f"new_{name}": v for name, v in answer.json().items() if isinstance(v, int)}
@@ -186,7 +186,7 @@ class Player:
             answer = self._client.request(method, path, values, headers=more)
             if method == "GET" and answer.is_success:
                 query = {n: v if isinstance(v, str) else json.dumps(v) for n, v in values.items()}
-                judge(method, path, more, args=query)
+                require_acceptance(method, path, more, args=query)
             return answer
         if kind == JSON:
             content, header = json.dumps(values).encode(), JSON
@@ -198,5 +198,5 @@ class Player:
         headers = {"Content-Type": header, **more}
         answer = self._client.request(method, path, content=content, headers=headers)
         if kind == JSON and answer.is_success:
-            judge(method, path, headers, data=content, content_type=JSON)
+            require_acceptance(method, path, headers, data=content, content_type=JSON)
         return answer

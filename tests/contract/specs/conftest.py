@@ -21,7 +21,7 @@ def stage(
     chat_apps: list[ChatApp],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[ChatStage]:
-    """The organization of the authorization tests, with the channel and the group of examples."""
+    """The organization of the authorization tests, with the objects of the examples."""
     directory, clock = tmp_path_factory.mktemp("x"), FrozenClock(NOW)
     with directory_in_memory() as memory:
         stage = prepare(

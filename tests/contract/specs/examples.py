@@ -1,4 +1,6 @@
-"""The examples of a document: where each stands, the schema that judges it, what it shows."""
+"""The examples of a document: their places, the schemas that validate them, and the properties that
+they show.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 @dataclass(frozen=True)
 class Example:
-    """A value, with the schema it must fit. `is_sent`: it goes to the server."""
+    """A value, with the schema that it must match. `is_sent` is true for requests."""
 
     place: str
     schema: Node
@@ -27,7 +29,7 @@ class Example:
 
 
 def written_examples(name: str) -> dict[str, Any]:
-    """The examples that a document writes once, for several places."""
+    """Return the examples that a document defines once for several places."""
     text = (specs.HERE / f"{name}.yaml").read_text(encoding="utf-8")
     found: dict[str, Any] = yaml.load(text, Loader=yaml.CSafeLoader)["components"]["examples"]
     return found
@@ -40,8 +42,8 @@ def resolve(document: Node, node: Node) -> Node:
 
 
 def operations(document: Node) -> Iterator[tuple[str, str, Node, tuple[Node, ...]]]:
-    """(method, path, operation, its parameters) of each in the document's order, the parameters of
-    its path among them.
+    """Return (method, path, operation, its parameters) of each operation in the document's order,
+    including the parameters of its path.
     """
     for path, item in document["paths"].items():
         for method in item:
@@ -52,7 +54,7 @@ def operations(document: Node) -> Iterator[tuple[str, str, Node, tuple[Node, ...
 
 
 def examples(document: Node) -> list[Example]:
-    """Every example of a document: of parameters, bodies, headers, and within schemas."""
+    """Return every example of a document: of parameters, bodies, headers, and within schemas."""
     found = []
     for _, _, operation, parameters in operations(document):
         name = operation["operationId"]
@@ -99,7 +101,7 @@ def _within(schema: Node, place: str) -> Iterator[Example]:
 
 
 def children(schema: Node) -> Iterator[tuple[str, Node]]:
-    """The schemas that are written within a schema."""
+    """Return the schemas defined inside a schema."""
     yield from schema.get("properties", {}).items()
     for key in ("items", "additionalProperties"):
         if isinstance(schema.get(key), Mapping):
@@ -109,14 +111,17 @@ def children(schema: Node) -> Iterator[tuple[str, Node]]:
             yield f"{key}/{at}", branch
 
 
-class Judge:
-    """Whether values fit a document's schemas, as jsonschema sees it, and what they show."""
+class ExampleChecker:
+    """Validates values of a document's schemas with jsonschema, and records the properties that
+    examples show.
+    """
 
     def __init__(self, document: Node) -> None:
         self._document = document
         self._components = {"components": document["components"]}
         self.shown: set[int] = set()
-        """The properties, by the identity of their schemas, that some value had and not as null."""
+        """The properties, by the identity of their schemas, for which a value other than null
+        exists."""
 
     def objections(self, schema: Node, value: Any, is_sent: bool = False) -> list[str]:
         kind = OAS30WriteValidator if is_sent else OAS30ReadValidator
@@ -147,7 +152,7 @@ class Judge:
                 self._show(schema["items"], item, is_sent)
 
     def unshown(self, schema: Node, place: str) -> Iterator[str]:
-        """Properties written here whose values a reader sees nowhere."""
+        """Return the properties defined here for which no example shows a value."""
         for name, item in schema.get("properties", {}).items():
             if id(item) not in self.shown and not self._is_plain(item):
                 yield f"{place}/{name}"
@@ -155,8 +160,8 @@ class Judge:
             yield from self.unshown(child, f"{place}/{name}")
 
     def _is_plain(self, schema: Node) -> bool:
-        """Whether a schema says its values itself: by an example, by a list of them, or as one of
-        true and false.
+        """Return whether a schema defines its values itself: by an example, by an enumeration, or
+        as a boolean.
         """
         meant = resolve(self._document, schema)
         return (

@@ -1,5 +1,5 @@
-"""The chat document's examples of answers and of parameters, played: the server gives every answer
-that is shown, key by key and type by type, and takes every parameter as it is shown.
+"""The chat document's examples of responses and of parameters are real: the server gives every
+documented response with the same keys and types, and accepts every documented parameter.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Sent = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Story:
-    """What is asked, by whom, and what must have happened before."""
+    """A request, its caller, and its preconditions."""
 
     values: Sent = field(default_factory=dict)
     before: tuple[tuple[str, Sent], ...] = ()
@@ -60,7 +60,7 @@ CREED = ("update_own_profile_data", {"data": [{"id": "$profile_field", "value": 
 THERE = ("update_own_presence", {"status": "active"})
 MAIL = ("update_settings", {"email": "hamlet@elsinore.example"})
 REMIND = {"message_id": "$hamlets_message", "scheduled_delivery_timestamp": "$tomorrow"}
-# Answers that come only after something else, or to a request that is not the first shown.
+# Responses that need preconditions, or a request that is not the first documented one.
 STORIES: dict[tuple[str, str], Story] = {
     ("jwt_fetch_api_key", "with_profile"): Story(
         {"token": "$hamlets_token", "include_profile": True}
@@ -212,9 +212,9 @@ STORIES: dict[tuple[str, str], Story] = {
         )
     ),
 }
-# They need a vendor, a relay or the cookie of a browser, or other clients that make events:
-# tests/handlers/chat plays them with one and compares whole answers. tests/contract/events looks at
-# every event.
+# They need a vendor, a relay or the cookie of a browser, or other clients that cause events:
+# tests/handlers/chat plays them with one and compares complete responses. tests/contract/events
+# checks every event.
 WITH_COUNTERPARTS = {
     *REFUSED,
     "accept_invitation",
@@ -235,7 +235,7 @@ def bodies(operation_id: str) -> Mapping[str, Any]:
 
 
 def first_request(operation_id: str) -> Sent:
-    """The first example of the body, or what stands for it."""
+    """Return the first example of the body, or its replacement."""
     body = resolve(operation_of(operation_id).get("requestBody", {}))
     for name, example in body.get("content", {}).get(FORM, {}).get("examples", {}).items():
         return {**resolve(example)["value"], **STANDS_FOR.get((operation_id, name), {})}
@@ -250,8 +250,8 @@ def answers() -> Iterator[Any]:
 
 
 def agrees(shown: Any, given: Any) -> bool:
-    """Whether an answer has the shown one's keys and types; keys that are numbers stand for all
-    numbers.
+    """Return whether a response has the keys and types of the example. Keys that are numbers match
+    all numbers.
     """
     if isinstance(shown, dict) and isinstance(given, dict):
         if shown and all(key.isdigit() for key in shown):
@@ -264,7 +264,7 @@ def agrees(shown: Any, given: Any) -> bool:
 
 
 def fail_direct_messages(session: Session) -> None:
-    """As the worker does when it comes too late."""
+    """Do the same as the worker if it runs too late."""
     failed = {"state": FAILED, "failure": TOO_LATE}
     session.execute(
         update(ScheduledMessage).where(ScheduledMessage.channel_id.is_(None)).values(failed)
@@ -272,7 +272,7 @@ def fail_direct_messages(session: Session) -> None:
 
 
 @pytest.mark.parametrize(("operation_id", "name", "shown"), list(answers()))
-def test_every_shown_answer_is_given(
+def test_every_documented_response_is_given(
     player: Player,
     operation_id: str,
     name: str,
@@ -299,7 +299,7 @@ def test_every_shown_answer_is_given(
 
 
 @pytest.mark.parametrize("operation_id", ["get_email_confirmation", "confirm_new_email"])
-def test_the_shown_pages_are_given(player: Player, operation_id: str) -> None:
+def test_documented_pages_are_given(player: Player, operation_id: str) -> None:
     player.send(*MAIL)
     player.accept = "text/html"
     answer = player.send(operation_id, {"token": token_of(player.database)})
@@ -307,15 +307,15 @@ def test_the_shown_pages_are_given(player: Player, operation_id: str) -> None:
     assert answer.text == content["examples"]["page"]["value"]
 
 
-def test_the_page_at_the_end_of_an_authorization_is_as_shown() -> None:
+def test_page_after_an_authorization_matches_the_example() -> None:
     responses = operation_of("complete_vendor_authorization")["responses"]
     shown = responses["200"]["content"]["text/html"]["examples"]["page"]["value"]
     assert shown == calls.CLOSE
 
 
 def parameters() -> Iterator[Any]:
-    """(operationId, what is sent): each example of a parameter of the query, and both values of
-    those that are true or false.
+    """Return (operationId, parameters) for each example of a query parameter, and for both values
+    of booleans.
     """
     for _, _, operation, listed in operations(DOCUMENT):
         operation_id = operation["operationId"]
@@ -338,30 +338,30 @@ def shown_values(parameter: Sent) -> list[Any]:
     return values
 
 
-def beside(operation_id: str, sent: Sent) -> Sent:
-    """What that parameter cannot be sent without."""
+def required_with(operation_id: str, sent: Sent) -> Sent:
+    """Return the parameters that this parameter requires."""
     if operation_id == "list_messages" and "message_ids" not in sent:
         return {**NEWEST, "anchor": "date"} if "anchor_date" in sent else NEWEST
     return PATHS.get(operation_id, {})
 
 
 @pytest.mark.parametrize(("operation_id", "all_sent"), list(parameters()))
-def test_every_shown_parameter_is_taken(
+def test_every_documented_parameter_is_accepted(
     player: Player, operation_id: str, all_sent: list[Sent]
 ) -> None:
-    assert OPERATIONS[operation_id][0] == "GET", "one database is enough for all of them"
+    assert OPERATIONS[operation_id][0] == "GET", "one database must be enough"
     player.send(*ELSINORE)
     for sent in all_sent:
-        answer = player.send(operation_id, {**beside(operation_id, sent), **sent})
+        answer = player.send(operation_id, {**required_with(operation_id, sent), **sent})
         assert answer.status_code == 200, answer.text
         assert "ignored_parameters_unsupported" not in answer.json()
 
 
-def test_every_story_is_of_an_answer() -> None:
+def test_every_story_belongs_to_a_response() -> None:
     assert set(STORIES) <= {(p.values[0], p.values[1]) for p in answers()}
 
 
-def test_what_does_not_agree_is_found() -> None:
+def test_mismatch_is_detected() -> None:
     assert agrees({"a": [{"b": 1}], "c": None}, {"a": [{"b": 2}, {}], "c": None})
     assert not agrees({"a": None}, {"a": 1})
     assert not agrees({"a": 1}, {"a": "1"})

@@ -1,4 +1,6 @@
-"""The chat document: it says what the seed says, it is consistent, and its examples are true."""
+"""The chat document contains the original interface description, is consistent, and has valid
+examples.
+"""
 
 import importlib
 import inspect
@@ -43,7 +45,7 @@ OPEN = {
     "receive_vendor_notice",
 }
 
-# The seed's field tables: name -> (type, may be null).
+# The field tables of the original interface description: name -> (type, may be null).
 USER = {
     "user_id": ("integer", False),
     "delivery_email": ("string", True),
@@ -99,7 +101,7 @@ def by_id() -> dict[str, dict[str, Any]]:
 
 
 def media_examples(operation: Any) -> Iterator[tuple[str, Any, str, Any]]:
-    """Place, schema, direction and value of every example of an operation's bodies."""
+    """Return place, schema, direction and value of every example of an operation's bodies."""
     bodies = [("request", resolve(operation.get("requestBody", {})))]
     bodies += [(status, resolve(r)) for status, r in operation["responses"].items()]
     for name, body in bodies:
@@ -113,19 +115,21 @@ def test_is_valid_openapi() -> None:
 
 
 @pytest.mark.parametrize("operation_id", list(by_id()))
-def test_every_example_fits_its_schema(operation_id: str) -> None:
+def test_every_example_is_valid(operation_id: str) -> None:
     wrong = {}
-    judges: dict[tuple[int, str], Any] = {}
+    validators: dict[tuple[int, str], Any] = {}
     for place, schema, direction, value in media_examples(by_id()[operation_id]):
-        if (id(schema), direction) not in judges:
-            judge = OAS30WriteValidator if direction == "request" else OAS30ReadValidator
-            judges[id(schema), direction] = judge({**schema, "components": DOCUMENT["components"]})
-        if found := [each.message for each in judges[id(schema), direction].iter_errors(value)]:
+        if (id(schema), direction) not in validators:
+            validator_class = OAS30WriteValidator if direction == "request" else OAS30ReadValidator
+            validators[id(schema), direction] = validator_class(
+                {**schema, "components": DOCUMENT["components"]}
+            )
+        if found := [each.message for each in validators[id(schema), direction].iter_errors(value)]:
             wrong[place] = found
     assert wrong == {}
 
 
-def test_examples_are_many() -> None:
+def test_number_of_examples() -> None:
     assert sum(1 for each in by_id().values() for _ in media_examples(each)) > 3000
 
 
@@ -135,10 +139,10 @@ class TestOperations:
             (tag,) = operation["tags"]
             function = getattr(importlib.import_module(f"handlers.chat.{tag}"), operation_id)
             first = (inspect.getdoc(function) or "").splitlines()[0]
-            assert first == operation["summary"] + ".", "docstring and summary are one sentence"
+            assert first == operation["summary"] + ".", "docstring and summary must be the same"
             assert len(operation["summary"]) <= 60, operation_id
 
-    def test_leave_no_handler_dead(self) -> None:
+    def test_every_handler_has_an_operation(self) -> None:
         tags = {operation["tags"][0] for operation in by_id().values()}
         found = {
             name
@@ -148,16 +152,16 @@ class TestOperations:
         }
         assert found == set(by_id())
 
-    def test_use_and_explain_every_tag(self) -> None:
+    def test_every_tag_is_used_and_described(self) -> None:
         used = {tag for operation in by_id().values() for tag in operation["tags"]}
         assert {tag["name"] for tag in DOCUMENT["tags"] if tag["description"]} == used
 
-    def test_need_credentials_but_for_signing_in(self) -> None:
+    def test_require_credentials_except_for_sign_in(self) -> None:
         assert DOCUMENT["security"] == [{"basicAuth": []}]
         found = {name for name, operation in by_id().items() if operation.get("security") == []}
         assert found == OPEN
 
-    def test_list_what_every_one_of_them_can_answer(self) -> None:
+    def test_document_the_errors_of_every_operation(self) -> None:
         for name, operation in by_id().items():
             common = {"200", "400", "404", "414", "429", "431", "500", "503"}
             if name not in OPEN:
@@ -166,7 +170,7 @@ class TestOperations:
                 common |= {"408", "413", "415"}
             assert common <= operation["responses"].keys(), name
 
-    def test_have_examples_of_what_they_take_and_answer(self) -> None:
+    def test_have_examples_of_requests_and_responses(self) -> None:
         for name, operation in by_id().items():
             answers = resolve(operation["responses"]["200"])["content"]["application/json"]
             assert answers["examples"], name
@@ -175,7 +179,7 @@ class TestOperations:
             if form and resolve(form["schema"]).get("properties"):
                 assert form["examples"], name
 
-    def test_take_the_same_fields_urlencoded_and_multipart(self) -> None:
+    def test_accept_the_same_fields_urlencoded_and_multipart(self) -> None:
         for name, operation in by_id().items():
             forms = resolve(operation.get("requestBody", {})).get("content", {})
             if forms and "application/json" not in forms and name not in WITH_FILES:
@@ -184,8 +188,8 @@ class TestOperations:
                 assert all(other == first for other in others), name
 
 
-def test_small_reads_are_known_for_small() -> None:
-    """Where reads never wait, these are answered on the event loop: no long one holds them up."""
+def test_small_reads_are_classified_as_small() -> None:
+    """On databases whose reads never wait, these run on the event loop and must be short."""
     small = set()
     for operation_id, operation in by_id().items():
         answer = resolve(operation["responses"]["200"])
@@ -216,7 +220,7 @@ class TestSeed:
     def test_roles(self) -> None:
         assert SCHEMAS["Role"]["enum"] == [100, 200, 300, 400, 600]
 
-    def test_switches_of_get_user_by_email(self) -> None:
+    def test_options_of_get_user_by_email(self) -> None:
         parameters = [resolve(p) for p in by_id()["get_user_by_email"]["parameters"]]
         said = {
             p["name"]: re.search("(True|False) by default", p["description"]) for p in parameters
@@ -230,12 +234,12 @@ class TestSeed:
 
 
 class TestModels:
-    def test_update_realm_takes_every_setting(self) -> None:
+    def test_update_realm_accepts_every_setting(self) -> None:
         body = by_id()["update_realm"]["requestBody"]["content"]
         form = resolve(body["application/x-www-form-urlencoded"]["schema"])["properties"]
         assert set(form) == {*SETTINGS, *REALM_GROUPS}
 
-    def test_update_user_defaults_takes_every_setting_but_what_is_own(self) -> None:
+    def test_update_user_defaults_accepts_every_setting_except_personal_ones(self) -> None:
         body = by_id()["update_user_defaults"]["requestBody"]["content"]
         form = resolve(body["application/x-www-form-urlencoded"]["schema"])["properties"]
         assert set(form) == CHANGEABLE | {"email_address_visibility"}

@@ -1,5 +1,5 @@
-"""The chat document's request examples, played: each is sent as it stands, in every notation it is
-given for, to an organization that holds what it speaks of, and is answered as the document shows.
+"""The chat document's request examples work: each is sent unchanged, in every documented media
+type, to an organization with its objects, and gets the documented response.
 """
 
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ from tests.contract.specs.chat_player import (
 )
 from tests.support.chat.mail import token_of
 
-# What must have happened before: example -> the example of another operation.
+# Preconditions: example -> the example of another operation.
 AFTER = {
     ("unsubscribe", "leave"): ("subscribe", "elsinore"),
     ("update_muted_topic", "unmute"): ("update_muted_topic", "mute"),
     ("update_linkifier", "reverse"): ("update_linkifier", "cases"),
 }
-# What the organization has already; the example is of one that has not.
+# Objects that already exist in the organization. The example is for one without them.
 BEFORE = {
     ("create_domain", "acme"): ("delete_domain", {"domain": "acme.example"}),
     ("update_channel", "restore"): ("archive_channel", {}),
@@ -39,7 +39,7 @@ BEFORE = {
 
 
 def examples() -> Iterator[Any]:
-    """(operationId, media type, name, value) of every example of a request body."""
+    """Return (operationId, media type, name, value) of every example of a request body."""
     for operation_id in OPERATIONS:
         body = resolve(operation_of(operation_id).get("requestBody", {}))
         for kind, media in body.get("content", {}).items():
@@ -51,12 +51,12 @@ def examples() -> Iterator[Any]:
 
 
 def invite(player: Player, name: str) -> str:
-    """The token of an invitation for the example of that name: of a link, or of a mail."""
+    """Return the token of an invitation for the example of that name, by link or mail."""
     if name == "address":
         link = player.send("create_invitation_link", {}).json()["invite_link"]
         return str(link).rpartition("/")[2]
-    somebody = {"invitee_emails": "rosencrantz@acme.example", "stream_ids": []}
-    assert player.send("send_invitations", somebody).is_success
+    invited = {"invitee_emails": "rosencrantz@acme.example", "stream_ids": []}
+    assert player.send("send_invitations", invited).is_success
     return token_of(player.database)
 
 
@@ -74,7 +74,7 @@ def test_every_request_example_works(
     if operation_id == "accept_invitation":
         value = {**value, "token": invite(player, name)}
     replaced = STANDS_FOR.get((operation_id, name), {})
-    assert set(replaced) <= set(value), "something stands for what the example does not say"
+    assert set(replaced) <= set(value), "unused stand-in"
     answer = player.send(operation_id, {**value, **replaced}, kind)
     if operation_id in REFUSED:
         assert (answer.status_code, answer.json()["msg"]) == (400, REFUSED[operation_id])
@@ -86,7 +86,7 @@ def test_every_request_example_works(
     assert not keys or set(answer.json()) in keys, answer.text
 
 
-def test_every_stand_in_is_for_an_example() -> None:
+def test_every_stand_in_belongs_to_an_example() -> None:
     there = {(p.values[0], p.values[2]) for p in examples()}
     assert set(STANDS_FOR) | set(AFTER) | set(BEFORE) <= there
     assert {name for name, _ in there} >= set(REFUSED)

@@ -1,5 +1,5 @@
-"""Every endpoint that clients of the reference call is in the document: by client, as its source
-calls it. `tests/clients` runs the clients.
+"""Every endpoint that Zulip clients call is in the document, listed by client as written in its
+source. `tests/clients` runs the clients.
 """
 
 from __future__ import annotations
@@ -102,13 +102,13 @@ NEVER: Mapping[str, str] = {
     "GET /realm/filters": "Feature level 54 has removed it.",
     "GET /users/me/pointer": "Feature level 23 has removed it.",
     "POST /users/me/pointer": "Feature level 23 has removed it.",
-    # zulip-flutter calls these where the feature level is below 468.
+    # zulip-flutter calls these if the feature level is below 468.
     "POST /users/me/android_gcm_reg_id": "The document's tag mobile_push says why.",
     "DELETE /users/me/android_gcm_reg_id": "The document's tag mobile_push says why.",
     "POST /users/me/apns_device_token": "The document's tag mobile_push says why.",
     "DELETE /users/me/apns_device_token": "The document's tag mobile_push says why.",
 }
-"""What is not served, and why not."""
+"""Unsupported endpoints -> the reason."""
 
 
 def called() -> Iterator[Any]:
@@ -131,15 +131,15 @@ SERVED = served()
 
 
 @pytest.mark.parametrize("endpoint", list(called()))
-def test_what_a_client_calls_is_in_the_document(endpoint: str) -> None:
+def test_endpoint_of_a_client_is_in_the_document(endpoint: str) -> None:
     assert (endpoint in SERVED) != (endpoint in NEVER)
 
 
-def test_nobody_is_told_that_something_is_missing_which_nobody_calls() -> None:
+def test_endpoints_listed_as_missing_are_called_by_clients() -> None:
     assert NEVER.keys() <= {each.values[0] for each in called()}
 
 
-def test_the_document_says_what_never_will_be_served() -> None:
+def test_document_lists_unsupported_endpoints() -> None:
     (push,) = [tag for tag in DOCUMENT["tags"] if tag["name"] == "mobile_push"]
     assert "`/users/me/android_gcm_reg_id`" in push["description"]
     assert "`/users/me/apns_device_token`" in push["description"]

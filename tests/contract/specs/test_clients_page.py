@@ -1,4 +1,4 @@
-"""docs/clients.md against the document: what the page calls supported exists, the rest does not."""
+"""docs/clients.md compared with the document: supported operations exist, and others do not."""
 
 import re
 

@@ -1,4 +1,6 @@
-"""The documents say everything a reader or a generator may ask: words, bounds and examples."""
+"""The documents contain all information for readers and generators: descriptions, limits and
+examples.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,7 +14,7 @@ from wsgi import project
 
 Node = Mapping[str, Any]
 Gap = tuple[str, str]
-"""What is missing, and where."""
+"""A missing part and its place."""
 
 DOCUMENTS = {name: specs.load(name) for name in project.documents}
 BOUNDS = {
@@ -35,7 +37,7 @@ def resolve(document: Node, node: Node) -> Node:
 
 
 def schema_gaps(document: Node, schema: Node, place: str) -> Iterator[Gap]:
-    """What a schema written here, not one it refers to, leaves unsaid."""
+    """Return the omissions of a schema defined here, without referenced schemas."""
     if "$ref" in schema:
         return
     if "enum" not in schema:
@@ -44,7 +46,7 @@ def schema_gaps(document: Node, schema: Node, place: str) -> Iterator[Gap]:
                 yield bound, place
     if schema.get("type") == "string" and not is_bounded_text(schema):
         yield "maxLength", place
-    if "default" in schema and "x-enum-varnames" in schema:  # Python SDKs would not import
+    if "default" in schema and "x-enum-varnames" in schema:  # Python SDKs could not be imported
         yield "a component for the enumeration", place
     for name, item in schema.get("properties", {}).items():
         if not (item.get("description") or resolve(document, item).get("description")):
@@ -67,7 +69,7 @@ def content_gaps(document: Node, content: Node, place: str) -> Iterator[Gap]:
 
 
 FROM_ANSWERS = ("cursor", "link")
-"""Parameters whose values are good only where an answer has told them, so no example works."""
+"""Parameters whose values must come from a response, so that no example works."""
 
 
 def parameter_gaps(document: Node, parameter: Node, place: str) -> Iterator[Gap]:
@@ -93,7 +95,7 @@ def operations(document: Node) -> Iterator[tuple[str, Node]]:
                 yield f"{method.upper()} {path}", item[method]
 
 
-def test_components_lack_nothing(document: Node) -> None:
+def test_components_are_complete(document: Node) -> None:
     components = document["components"]
     gaps: list[Gap] = []
     for name, schema in components["schemas"].items():
@@ -111,7 +113,7 @@ def test_components_lack_nothing(document: Node) -> None:
     assert gaps == []
 
 
-def test_operations_lack_nothing(document: Node) -> None:
+def test_operations_are_complete(document: Node) -> None:
     gaps: list[Gap] = []
     for place, operation in operations(document):
         for key in ("tags", "operationId", "summary", "description"):
@@ -127,14 +129,14 @@ def test_operations_lack_nothing(document: Node) -> None:
     assert gaps == []
 
 
-def test_operations_are_told_apart(document: Node) -> None:
+def test_operations_have_different_names(document: Node) -> None:
     found = [operation for _, operation in operations(document)]
     for key in ("operationId", "summary"):
         values = [operation[key] for operation in found]
         assert len(set(values)) == len(values)
 
 
-def test_finds_gaps() -> None:
+def test_omissions_are_detected() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "string"}}}}
     assert list(schema_gaps({}, schema, "S")) == [
         ("description", "S/a"),
@@ -144,7 +146,7 @@ def test_finds_gaps() -> None:
 
 
 def test_form_fields_that_are_not_text_are_json() -> None:
-    """A client reads from `encoding` which fields are JSON text; the default is plain text."""
+    """Clients read from `encoding` which fields are JSON text. The default is plain text."""
     document = DOCUMENTS["chat"]
     unmarked = []
     for place, operation in operations(document):

@@ -1,4 +1,4 @@
-"""Each published document holds the components that it uses, and no others."""
+"""Each published document contains exactly the components that it uses."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,7 @@ DOCUMENTS = list(project.documents)
 
 
 def references_in(node: Any) -> Iterator[str]:
-    """Yield the targets of references, also those of discriminators."""
+    """Yield the targets of references, including those of discriminators."""
     if isinstance(node, dict):
         for value in node.values():
             yield from references_in(value)

@@ -1,4 +1,4 @@
-"""The documents can grow: answers are open, and the payment service's requests are closed
+"""The documents can be extended: responses are open, and the payment service's requests are closed
 (docs/contributing.md).
 """
 
@@ -17,7 +17,7 @@ from tests.support.served import documents_of, served
 from wsgi import project
 
 BOTH_WAYS = {"#/components/schemas/AnonymousGroup"}
-"""What a request sends as well, and is closed for it."""
+"""Objects that requests contain too, which are therefore closed."""
 
 
 def found(name: str, *parts: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -28,24 +28,26 @@ def found(name: str, *parts: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 @pytest.mark.parametrize("name", documents_of("payment"))
-def test_objects_of_requests_take_nothing_else(name: str) -> None:
+def test_request_objects_reject_other_properties(name: str) -> None:
     places = dict(found(name, "parameters", "requestBody"))
-    assert places, "a document without a request cannot tell"
+    assert places, "the document has no request"
     for place, schema in places.items():
         assert schema["additionalProperties"] is False, place
 
 
 @pytest.mark.parametrize("name", project.documents)
-def test_objects_of_answers_may_get_another_property(name: str) -> None:
-    """The keyword is absent: `true` would make every mistyped name a property in TypeScript."""
+def test_response_objects_may_get_more_properties(name: str) -> None:
+    """The keyword is absent, because `true` would make every mistyped name a property in
+    TypeScript.
+    """
     places = dict(found(name, "responses"))
     assert len(places) > 5
     closed = {place for place, schema in places.items() if "additionalProperties" in schema}
     assert closed == BOTH_WAYS & places.keys()
 
 
-def test_a_kind_of_event_stays_one_kind_when_it_grows() -> None:
-    """Each two kinds differ in a value that both must have: an SDK takes no event for two."""
+def test_kinds_of_events_stay_distinct_when_extended() -> None:
+    """Two kinds differ in a value that both require, so that SDKs match only one."""
     document = specs.load("chat")
     union = document["components"]["schemas"]["Event"]["oneOf"]
     kinds = [resolved(document, kind) for kind in union]
@@ -61,7 +63,7 @@ def test_a_kind_of_event_stays_one_kind_when_it_grows() -> None:
 
 
 class Answers:
-    """A service that gives one answer to everything."""
+    """A service that gives the same response to everything."""
 
     def __init__(self, body: dict[str, Any]) -> None:
         self._body = body
@@ -71,7 +73,7 @@ class Answers:
         return [httpx.Response(200, json=self._body, headers=headers) for _ in requests]
 
 
-def test_our_own_answers_have_nothing_that_the_document_does_not_name() -> None:
+def test_responses_have_no_undocumented_properties() -> None:
     methods = {"environment": "test", "methods": []}
     headers = {"Authorization": "Bearer prk_test_00000000_" + "a" * 43}
 

@@ -1,5 +1,5 @@
-"""The examples of all documents: each fits its schema, errors are those the services give, and a
-reader finds one for every value that is not plain without it.
+"""The examples of all documents match their schemas, errors are those of the services, and every
+value that needs an example has one.
 """
 
 import json
@@ -11,7 +11,7 @@ import pytest
 
 import specs
 from tests.contract.failures.page import SERVICES
-from tests.contract.specs.examples import Judge, examples, operations, resolve
+from tests.contract.specs.examples import ExampleChecker, examples, operations, resolve
 from wsgi import project
 
 Node = Mapping[str, Any]
@@ -19,32 +19,32 @@ DOCUMENTS = {name: specs.load(name) for name in project.documents}
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_example_fits_its_schema(name: str) -> None:
+def test_every_example_is_valid(name: str) -> None:
     document = DOCUMENTS[name]
-    judge = Judge(document)
-    judged: set[tuple[int, str]] = set()
+    checker = ExampleChecker(document)
+    checked: set[tuple[int, str]] = set()
     wrong = []
     for example in examples(document):
         what = id(example.schema), json.dumps(example.value, sort_keys=True)
-        if what not in judged:
-            judged.add(what)
-            found = judge.objections(example.schema, example.value, example.is_sent)
+        if what not in checked:
+            checked.add(what)
+            found = checker.objections(example.schema, example.value, example.is_sent)
             wrong += [f"{example.place}: {text}" for text in found]
-    assert len(judged) > 20
+    assert len(checked) > 20
     assert wrong == []
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_property_is_shown(name: str) -> None:
+def test_every_property_has_an_example(name: str) -> None:
     document = DOCUMENTS[name]
-    judge = Judge(document)
+    checker = ExampleChecker(document)
     for example in examples(document):
-        judge.show(example)
+        checker.show(example)
     schemas = document["components"]["schemas"].items()
-    assert [gap for place, schema in schemas for gap in judge.unshown(schema, place)] == []
+    assert [gap for place, schema in schemas for gap in checker.unshown(schema, place)] == []
 
 
-def test_what_nothing_shows_is_found() -> None:
+def test_missing_example_is_detected() -> None:
     inner = {"type": "object", "properties": {"deep": {"type": "string"}}}
     schema = {
         "type": "object",
@@ -77,14 +77,14 @@ def test_what_nothing_shows_is_found() -> None:
         },
         "components": {"schemas": {"S": schema}},
     }
-    judge = Judge(document)
+    checker = ExampleChecker(document)
     for example in examples(document):
-        judge.show(example)
-    assert list(judge.unshown(schema, "S")) == ["S/null", "S/list", "S/list/items/deep"]
+        checker.show(example)
+    assert list(checker.unshown(schema, "S")) == ["S/null", "S/list", "S/list/items/deep"]
 
 
 def errors(document: Node) -> list[tuple[str, int, Node]]:
-    """(where, status, value) of every example of an error."""
+    """Return (where, status, value) of every example of an error."""
     found = []
     for _, _, operation, _ in operations(document):
         for status, listed in operation["responses"].items():
@@ -92,7 +92,7 @@ def errors(document: Node) -> list[tuple[str, int, Node]]:
                 continue
             for kind, media in resolve(document, listed)["content"].items():
                 if kind == "text/html":
-                    continue  # a page says it in words of its own
+                    continue  # a page has its own text
                 shown = media.get("examples", {})
                 assert shown, f"{operation['operationId']} {status} has no named example"
                 for name, example in shown.items():
@@ -103,7 +103,7 @@ def errors(document: Node) -> list[tuple[str, int, Node]]:
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_error_example_is_an_error_of_the_service(name: str) -> None:
-    """By status, code and text, as the classes that docs/errors.md is written from have them."""
+    """By status, code and text, as in the classes from which docs/errors.md is generated."""
     known = [
         (failure.status, failure.code, pattern(failure.message))
         for failure in SERVICES[project.documents[name]]()
@@ -117,13 +117,13 @@ def test_every_error_example_is_an_error_of_the_service(name: str) -> None:
 
 
 def pattern(message: str) -> re.Pattern[str]:
-    """What a text with `{placeholders}` can become."""
+    """Return a pattern for a text with `{placeholders}`."""
     pieces = re.split(r"\{[^}]*\}", message)
     return re.compile(".+".join(re.escape(piece) for piece in pieces), re.DOTALL)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_header_is_told_whole(name: str) -> None:
+def test_every_header_is_fully_documented(name: str) -> None:
     document = DOCUMENTS[name]
     gaps = set()
     for _, _, operation, _ in operations(document):

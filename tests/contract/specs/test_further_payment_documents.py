@@ -1,4 +1,4 @@
-"""The documents of the payment service beside its first one: consistent, and closed."""
+"""The additional documents of the payment service are consistent and closed."""
 
 import importlib
 import inspect
@@ -33,10 +33,10 @@ def test_every_operation_is_the_function_of_its_name(document: dict[str, Any]) -
         module = importlib.import_module(f"handlers.payment.{operation['tags'][0]}")
         function = getattr(module, operation["operationId"])
         first = (inspect.getdoc(function) or "").splitlines()[0]
-        assert first == operation["summary"] + ".", "docstring and summary are one sentence"
+        assert first == operation["summary"] + ".", "docstring and summary must be the same"
 
 
-def test_every_tag_is_used_and_explained(document: dict[str, Any]) -> None:
+def test_every_tag_is_used_and_described(document: dict[str, Any]) -> None:
     used = {tag for _, operation in operations(document) for tag in operation["tags"]}
     assert {tag["name"] for tag in document["tags"] if tag["description"]} == used
 

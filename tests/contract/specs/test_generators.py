@@ -1,4 +1,4 @@
-"""The documents avoid what generators of SDKs and importers get wrong (docs/decisions/0027)."""
+"""The documents avoid errors of SDK generators and importers (docs/decisions/0027)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ COMBINED = {"$ref", "allOf", "anyOf", "oneOf"}
 
 
 def every(kind: str) -> Iterator[tuple[str, Node]]:
-    """The objects of a kind in all documents, each with its place."""
+    """Yield the objects of a kind in all documents, each with its place."""
     for name, document in DOCUMENTS.items():
         for at, node, found in walk(document):
             if found == kind and isinstance(node, Mapping):
@@ -37,28 +37,28 @@ def is_beyond_32_bits(schema: Node) -> bool:
                for value in values)  # fmt: skip
 
 
-def test_integers_beyond_32_bits_say_so() -> None:
-    """Go, Java, Kotlin and Rust take an integer for one of 32 bits."""
+def test_integers_beyond_32_bits_have_a_format() -> None:
+    """Go, Java, Kotlin and Rust generate 32-bit integers otherwise."""
     found = [(place, schema) for place, schema in SCHEMAS if is_beyond_32_bits(schema)]
     assert len(found) > 40
     assert [place for place, schema in found if schema.get("format") != "int64"] == []
 
 
-def test_numbers_say_that_they_are_doubles() -> None:
-    """Go takes a number for a float of 32 bits, which cannot hold a time."""
+def test_numbers_have_the_format_double() -> None:
+    """Go generates 32-bit floats otherwise, which cannot represent a time."""
     found = [(place, schema) for place, schema in SCHEMAS if schema.get("type") == "number"]
     assert len(found) > 5
     assert [place for place, schema in found if schema.get("format") != "double"] == []
 
 
-def test_patterns_have_no_escape_that_pcre_does_not_know() -> None:
+def test_patterns_have_no_escape_unsupported_by_pcre() -> None:
     patterns = {place: schema["pattern"] for place, schema in SCHEMAS if "pattern" in schema}
     assert any(r"\x00" in pattern for pattern in patterns.values())
     assert [place for place, pattern in patterns.items() if r"\u" in pattern] == []
 
 
-def test_values_of_enumerations_that_make_no_name_have_one() -> None:
-    """An empty name stops Kotlin, an asterisk Ruby."""
+def test_enumeration_values_without_letters_have_a_name() -> None:
+    """Kotlin fails for an empty name, and Ruby for an asterisk."""
     named = {place: schema for place, schema in SCHEMAS if "x-enum-varnames" in schema}
     for place, schema in named.items():
         names = schema["x-enum-varnames"]
@@ -79,16 +79,16 @@ def test_no_schema_is_named_like_the_constructor_of_another() -> None:
         assert len({each.lower() for each in names}) == len(names), name
 
 
-def test_defaults_stand_beside_plain_types() -> None:
-    """Go and Java write a default of a union or of an `allOf` as code that does not compile."""
+def test_defaults_are_in_plain_types() -> None:
+    """Go and Java generate code that does not compile for a default of a union or of an `allOf`."""
     defaults = [(place, schema) for place, schema in SCHEMAS if "default" in schema]
     assert len(defaults) > 20
     assert [place for place, schema in defaults if COMBINED & schema.keys()] == []
     assert [place for place, schema in defaults if "type" not in schema] == []
 
 
-def test_enumerations_of_numbers_with_a_default_have_a_name() -> None:
-    """In a composed schema, Ruby and PHP take its default for a class that is not there."""
+def test_number_enumerations_with_a_default_have_a_name() -> None:
+    """In a composed schema, Ruby and PHP use its default as a class that does not exist."""
     found = [
         (place, schema)
         for place, schema in SCHEMAS
@@ -98,8 +98,8 @@ def test_enumerations_of_numbers_with_a_default_have_a_name() -> None:
     assert [place for place, schema in found if "default" in schema] == []
 
 
-def test_a_query_has_no_choice_of_types() -> None:
-    """Go, Java and axios send the object that holds the choice."""
+def test_query_parameters_have_one_type() -> None:
+    """Go, Java and axios send the wrapper object of the choice."""
     document = DOCUMENTS["chat"]
     found = [
         (place, resolved(document, node["schema"]))
@@ -110,8 +110,8 @@ def test_a_query_has_no_choice_of_types() -> None:
     assert [place for place, schema in found if COMBINED & schema.keys()] == []
 
 
-def test_booleans_of_a_query_have_no_default() -> None:
-    """PHP always sends a default, and a boolean as 0 or 1."""
+def test_boolean_query_parameters_have_no_default() -> None:
+    """PHP always sends a default, and booleans as 0 or 1."""
     found = [
         (place, node["schema"])
         for place, node in PARAMETERS
@@ -121,8 +121,10 @@ def test_booleans_of_a_query_have_no_default() -> None:
     assert [place for place, schema in found if "default" in schema] == []
 
 
-def test_what_tells_events_apart_has_a_name() -> None:
-    """Go's reader of a union compares named enumerations only, and else fits several branches."""
+def test_discriminating_values_of_events_have_a_name() -> None:
+    """Go's reader of a union compares only named enumerations, and otherwise matches several
+    branches.
+    """
     schemas = DOCUMENTS["chat"]["components"]["schemas"]
     branches = [resolved(DOCUMENTS["chat"], each) for each in schemas["Event"]["oneOf"]]
     told = [
@@ -136,21 +138,21 @@ def test_what_tells_events_apart_has_a_name() -> None:
 
 
 def test_parameters_have_a_schema() -> None:
-    """Every generator but one sends `content: application/json` wrong, or does not compile it."""
+    """All generators except one send `content: application/json` incorrectly, or fail."""
     assert len(PARAMETERS) > 80
     assert [place for place, node in PARAMETERS if "schema" not in node] == []
 
 
-def test_a_parameter_of_a_path_has_one_example() -> None:
+def test_path_parameter_has_one_example() -> None:
     """Dredd reads `example` and does not start without it."""
     found = [(place, node) for place, node in PARAMETERS if node["in"] == "path"]
     assert len(found) > 20
     assert [place for place, node in found if "examples" in node] == []
 
 
-def test_links_name_parameters_by_their_place() -> None:
-    """express-openapi-validator takes `id` for the name of a schema. Bruno writes a pointer into a
-    list as a script that does not parse.
+def test_links_name_parameters_with_their_place() -> None:
+    """express-openapi-validator interprets `id` as the name of a schema. Bruno writes a pointer
+    into a list as a script that cannot be parsed.
     """
     found = [(place, node.get("parameters", {})) for place, node in every("link")]
     assert len(found) > 10
@@ -159,8 +161,8 @@ def test_links_name_parameters_by_their_place() -> None:
     assert [place for place, value in values if re.search("/[0-9]", str(value))] == []
 
 
-def test_a_body_whose_properties_have_defaults_may_be_absent() -> None:
-    """FastMCP wants a value for each required body."""
+def test_body_with_only_defaults_is_optional() -> None:
+    """FastMCP requires a value for each required body."""
     for name in ("payment", "payment-events"):
         document = DOCUMENTS[name]
         found = 0
@@ -175,8 +177,8 @@ def test_a_body_whose_properties_have_defaults_may_be_absent() -> None:
         assert found >= 1
 
 
-def test_no_field_of_a_form_has_null_as_its_example() -> None:
-    """Bruno does not import a document with one."""
+def test_form_fields_have_no_null_example() -> None:
+    """Bruno cannot import a document with such an example."""
     found = [
         (place, value)
         for place, media in every("media")
@@ -189,8 +191,8 @@ def test_no_field_of_a_form_has_null_as_its_example() -> None:
     assert [place for place, value in found if value is None] == []
 
 
-def test_a_uuid_has_no_pattern_beside_its_format() -> None:
-    """aiopenapi3 makes a UUID of the one and cannot apply the other to it."""
+def test_uuid_has_no_pattern() -> None:
+    """aiopenapi3 creates a UUID from the format and cannot apply a pattern to it."""
     found = [(place, schema) for place, schema in SCHEMAS if schema.get("format") == "uuid"]
     assert len(found) >= 4
     assert [place for place, schema in found if "pattern" in schema] == []
@@ -206,12 +208,12 @@ def test_a_uuid_has_no_pattern_beside_its_format() -> None:
         ({"type": "number", "maximum": 2**40}, False),
     ],
 )
-def test_tells_how_wide_an_integer_is(schema: Node, is_beyond: bool) -> None:
+def test_width_of_an_integer_is_recognized(schema: Node, is_beyond: bool) -> None:
     assert is_beyond_32_bits(schema) is is_beyond
 
 
 def referred(node: Any) -> Iterator[str]:
-    """The references in a part of a document, but for those of forms."""
+    """Return the references in a part of a document, except those of forms."""
     if isinstance(node, Mapping):
         yield from (ref for ref in [node.get("$ref")] if isinstance(ref, str))
         for key, child in node.items():
@@ -223,7 +225,7 @@ def referred(node: Any) -> Iterator[str]:
 
 
 def forms_after_json(document: Node) -> Iterator[Any]:
-    """The schemas of forms in requests whose first media type is JSON."""
+    """Return the schemas of forms in requests whose first media type is JSON."""
     for _, node, kind in walk(document):
         if kind == "requestBody" and "content" in node:
             first, *others = node["content"]
@@ -232,7 +234,7 @@ def forms_after_json(document: Node) -> Iterator[Any]:
 
 
 def test_fields_of_a_form_after_json_have_a_type() -> None:
-    """The types of forms alone are not generated, but typescript-fetch imports them if they have
+    """Types used only in forms are not generated, but typescript-fetch imports them if they have
     properties.
     """
     for name, document in DOCUMENTS.items():

@@ -1,4 +1,4 @@
-"""A parameter that comes as JSON has the type of JSON that its document says, in each operation."""
+"""A JSON parameter accepts only its documented type, in each operation."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def operations() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def wrong_texts(schema: dict[str, Any]) -> Iterator[str]:
-    """JSON of every type that the schema does not take; none where any text is a string. One key
-    may be the one item of an array.
+    """Return JSON of every type that the schema does not accept, or nothing if any text is a
+    string. One key may be the only item of an array.
     """
     kinds = kinds_of(schema, SCHEMAS)
     if "array" in kinds:
@@ -90,11 +90,11 @@ def taken_in_queries() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("taken", [taken_by_forms, taken_in_queries])
-def test_json_of_another_type_is_refused(taken: Any) -> None:
+def test_json_of_another_type_is_rejected(taken: Any) -> None:
     assert list(taken()) == []
 
 
-def test_there_is_json_to_refuse() -> None:
+def test_cases_exist() -> None:
     forms = [
         name
         for _, operation in operations()

@@ -1,4 +1,6 @@
-"""The payment document: it says what the seed says, it is consistent, and its examples are true."""
+"""The payment document contains the original interface description, is consistent, and has valid
+examples.
+"""
 
 import importlib
 import inspect
@@ -28,7 +30,8 @@ DOCUMENT = specs.load("payment")
 resolve = partial(resolved, DOCUMENT)
 SCHEMAS = DOCUMENT["components"]["schemas"]
 
-# (method, path) -> (operationId, tag, success status), word for word from the seed.
+# (method, path) -> (operationId, tag, success status), verbatim from the original interface
+# description.
 SEED = {
     ("get", "/v1/payment-methods"): ("list_payment_methods", "payment_methods", "200"),
     ("post", "/v1/invoices"): ("create_invoice", "invoices", "201"),
@@ -59,7 +62,7 @@ OPTIONAL: dict[str, list[str]] = {
     "ErrorResponse": [],
     "PaymentMethods": [],
 }
-"""What each object of an answer may lack; it comes after all that is always there."""
+"""Object of a response -> its optional properties, which follow the required ones."""
 SEED_ERRORS = {"401", "404", "409", "422", "500", "503"}
 METHODS = ("get", "put", "post", "delete", "patch")
 
@@ -72,7 +75,7 @@ def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def schemas() -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every schema, wherever it stands: those with a type, outside of examples."""
+    """Yield every schema anywhere: those with a type, outside examples."""
     for place, node in walk(DOCUMENT):
         if "/securitySchemes/" in place or "/example" in place:
             continue
@@ -81,7 +84,7 @@ def schemas() -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def media_examples() -> Iterator[tuple[str, dict[str, Any], str, Any]]:
-    """(place, schema, direction, example) of every request and response body."""
+    """Yield (place, schema, direction, example) of every request and response body."""
     for method, path, operation in operations():
         bodies = [("request", operation.get("requestBody", {}))]
         bodies += [(status, resolve(r)) for status, r in operation["responses"].items()]
@@ -97,7 +100,7 @@ def test_is_valid_openapi() -> None:
 
 
 class TestSeed:
-    def test_has_the_five_operations_and_no_other(self) -> None:
+    def test_has_exactly_the_five_operations(self) -> None:
         found = {
             (method, path): (
                 operation["operationId"],
@@ -108,17 +111,17 @@ class TestSeed:
         }
         assert found == SEED
 
-    def test_lists_the_seeds_errors_for_operations_1_to_4(self) -> None:
+    def test_lists_the_given_errors_for_operations_1_to_4(self) -> None:
         for _, _, operation in operations():
             assert operation["responses"].keys() >= SEED_ERRORS, operation["operationId"]
 
-    def test_carries_the_seeds_version_and_security(self) -> None:
+    def test_has_the_given_version_and_security(self) -> None:
         assert DOCUMENT["info"]["version"] == "0.2.1"
         assert DOCUMENT["security"] == [{"bearerAuth": []}]
         scheme = DOCUMENT["components"]["securitySchemes"]["bearerAuth"]
         assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
 
-    def test_constrains_the_creation_request_as_the_seed_does(self) -> None:
+    def test_constrains_the_creation_request_as_given(self) -> None:
         schema = SCHEMAS["InvoiceCreation"]
         facts = {
             name: {k: v for k, v in p.items() if k != "description"}
@@ -126,7 +129,7 @@ class TestSeed:
         }
         assert schema["additionalProperties"] is False
         assert sorted(schema["required"]) == sorted(facts)
-        # The pattern is all text that a database can hold.
+        # The pattern matches all text that a database can store.
         pattern = facts["external_order_id"].pop("pattern")
         assert facts["external_order_id"] == {"type": "string", "minLength": 1, "maxLength": 150}
         texts = {
@@ -139,7 +142,7 @@ class TestSeed:
         assert (facts["attempt_no"]["minimum"], facts["attempt_no"]["maximum"]) == (1, 2147483647)
         assert facts["amount"]["pattern"] == r"^(0|[1-9][0-9]{0,71})(\.[0-9]{1,6})?$"
 
-    def test_requires_the_key_where_the_seed_does(self) -> None:
+    def test_requires_the_key_as_given(self) -> None:
         needing = {
             operation["operationId"]
             for _, _, operation in operations()
@@ -150,7 +153,7 @@ class TestSeed:
         pattern = DOCUMENT["components"]["parameters"]["IdempotencyKey"]["schema"]["pattern"]
         assert pattern == "^[A-Za-z0-9._:-]{8,100}$"
 
-    def test_gives_the_session_the_seeds_fields(self) -> None:
+    def test_session_has_the_given_fields(self) -> None:
         fields = ["invoice_id", "checkout_token", "checkout_url", "expires_at"]
         assert SCHEMAS["CheckoutSession"]["required"] == fields
         assert list(SCHEMAS["CheckoutSession"]["properties"])[: len(fields)] == fields
@@ -162,9 +165,9 @@ class TestHandlers:
             module = importlib.import_module(f"handlers.payment.{operation['tags'][0]}")
             function = getattr(module, operation["operationId"])
             first = (inspect.getdoc(function) or "").splitlines()[0]
-            assert first == operation["summary"] + ".", "docstring and summary are one sentence"
+            assert first == operation["summary"] + ".", "docstring and summary must be the same"
 
-    def test_no_handler_is_dead(self) -> None:
+    def test_every_handler_has_an_operation(self) -> None:
         named = set(operations_of(served("payment")))
         tags = {tag["name"] for tag in served("payment")["tags"]}
         found = {
@@ -175,14 +178,14 @@ class TestHandlers:
         }
         assert found == named
 
-    def test_every_handler_module_has_its_tests(self) -> None:
+    def test_every_handler_module_has_tests(self) -> None:
         handlers = {path.stem for path in (ROOT / "handlers/payment").rglob("*.py")}
         tests = {path.stem for path in (ROOT / "tests/handlers/payment").glob("test_*.py")}
-        plumbing = {"__init__", "context", "render", "wiring"}  # every test goes through them
+        plumbing = {"__init__", "context", "render", "wiring"}  # all tests use them
         plumbing |= {"failures", "types"}  # tests/contract/failures, tests/cli/test_types.py
         assert {f"test_{name}" for name in handlers - plumbing} <= tests
 
-    def test_every_tag_is_used_and_explained(self) -> None:
+    def test_every_tag_is_used_and_described(self) -> None:
         used = {tag for _, _, operation in operations() for tag in operation["tags"]}
         assert {tag["name"] for tag in DOCUMENT["tags"] if tag["description"]} == used
 
@@ -203,7 +206,7 @@ class TestShapes:
             if "pattern" in schema:
                 assert re.fullmatch(r"\^.*\$", schema["pattern"]), place
 
-    def test_every_property_is_required_and_null_only_where_said(self) -> None:
+    def test_every_property_is_required_and_null_only_if_documented(self) -> None:
         for name, optional in OPTIONAL.items():
             names = SCHEMAS[name]["required"] + optional
             assert names == list(SCHEMAS[name]["properties"]), name
@@ -216,7 +219,7 @@ class TestShapes:
         assert len(rows) == len(set(rows))
         assert set(rows) == STATES
 
-    def test_speaks_the_models_words(self) -> None:
+    def test_uses_the_terms_of_the_models(self) -> None:
         assert SCHEMAS["InvoiceStatus"]["enum"] == list(STATUSES)
         assert SCHEMAS["InvoiceException"]["enum"] == list(EXCEPTIONS)
         assert SCHEMAS["PaymentStatus"]["enum"] == list(PAYMENT_STATUSES)
@@ -233,7 +236,7 @@ class TestAnswers:
                     assert list(content) == ["application/json"], (path, status)
                     assert content["application/json"]["schema"]["$ref"].endswith("/ErrorResponse")
 
-    def test_every_answer_documents_its_headers(self) -> None:
+    def test_every_response_documents_its_headers(self) -> None:
         for _, path, operation in operations():
             for status, node in operation["responses"].items():
                 headers = resolve(node)["headers"]
@@ -245,7 +248,7 @@ class TestAnswers:
                 if status in ("429", "503"):
                     assert resolve(headers["Retry-After"])["required"], (path, status)
 
-    def test_links_lead_to_operations_and_name_their_parameters(self) -> None:
+    def test_links_have_an_operation_and_named_parameters(self) -> None:
         ids = {operation["operationId"] for _, _, operation in operations()}
         linked: dict[str, set[str]] = {}
         for _, _, operation in operations():
@@ -299,7 +302,7 @@ class TestExamples:
         }
         assert shown == set(SCHEMAS["ErrorCode"]["enum"]) - {"method_not_allowed"}
 
-    def test_invoices_in_examples_add_up(self) -> None:
+    def test_invoices_in_examples_have_consistent_amounts(self) -> None:
         checked = 0
         for place, schema, _, example in media_examples():
             if schema["$ref"].endswith("/Invoice"):
@@ -323,7 +326,7 @@ class TestExamples:
         assert asked
         assert min(asked.values()) > 0, asked
 
-    def test_the_largest_amount_is_the_one_the_errors_name(self) -> None:
+    def test_largest_amount_matches_the_errors(self) -> None:
         (largest,) = re.findall(r"[0-9]{72}\.[0-9]{6}", str(InvalidAmount()))
         assert parse_amount(largest) == 2**256 - 1
         assert largest in SCHEMAS["InvoiceCreation"]["properties"]["amount"]["description"]

@@ -1,6 +1,7 @@
-"""The second document of the payment service: consistent, closed, and in the models' words.
+"""The second document of the payment service is consistent, closed, and uses the terms of the
+models.
 
-What holds for every document is in the other modules beside this one.
+Rules for all documents are in the other modules of this folder.
 """
 
 import re
@@ -24,22 +25,22 @@ def operations() -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"{method} {path}", operation
 
 
-def test_every_property_of_lists_and_events_is_there() -> None:
+def test_every_property_of_lists_and_events_is_required() -> None:
     for name in ("InvoiceList", "EventList", "Event"):
         assert SCHEMAS[name]["required"] == list(SCHEMAS[name]["properties"]), name
 
 
-def test_speaks_the_models_words() -> None:
+def test_uses_the_terms_of_the_models() -> None:
     assert SCHEMAS["InvoiceStatus"]["enum"] == list(STATUSES)
 
 
-def test_the_head_explains_every_type_of_event() -> None:
+def test_introduction_explains_every_type_of_event() -> None:
     head = DOCUMENT["info"]["description"]
     types = SCHEMAS["EventType"]["enum"]
     assert re.findall(r"^\| `(\w+\.\w+)` \|", head, re.MULTILINE) == types
 
 
-def test_links_lead_to_operations_and_name_their_parameters() -> None:
+def test_links_have_an_operation_and_named_parameters() -> None:
     known = {
         operation["operationId"]: {parameter["name"] for parameter in parameters}
         for _, _, operation, parameters in operations_in(DOCUMENT)
@@ -54,7 +55,7 @@ def test_links_lead_to_operations_and_name_their_parameters() -> None:
     assert linked >= 10
 
 
-def test_events_in_examples_tell_what_their_type_says() -> None:
+def test_events_in_examples_match_their_type() -> None:
     status_of = {
         "invoice.created": "unpaid",
         "invoice.payment_received": "processing",

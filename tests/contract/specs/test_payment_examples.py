@@ -1,4 +1,4 @@
-"""The document's examples, played: what it shows of a request and of its answer really happens."""
+"""The document's examples work: requests are accepted and get the documented responses."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ REQUESTS = DOCUMENT["paths"]["/v1/invoices"]["post"]["requestBody"]["content"]["
 ]
 KEYS = DOCUMENT["components"]["parameters"]["IdempotencyKey"]["examples"]
 
-# What differs from one run to the next.
+# Values that differ between runs.
 VARYING = {
     "id",
     "deposit_address",
@@ -54,15 +54,15 @@ def test_every_request_example_creates_an_invoice(api: ContractClient, name: str
 
 
 @pytest.mark.parametrize("name", KEYS)
-def test_every_key_example_is_a_key(api: ContractClient, name: str) -> None:
+def test_every_key_example_is_a_valid_key(api: ContractClient, name: str) -> None:
     assert create(api, ORDER, KEYS[name]["value"]).status_code == 201
 
 
-def test_the_methods_are_as_shown(api: ContractClient) -> None:
+def test_methods_match_the_example(api: ContractClient) -> None:
     assert api.get("/v1/payment-methods").json() == EXAMPLES["OneMethod"]["value"]
 
 
-def test_an_invoices_life_is_as_shown(
+def test_life_of_an_invoice_matches_the_examples(
     api: ContractClient, database: Database, clock: FrozenClock
 ) -> None:
     def read(invoice_id: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def test_an_invoices_life_is_as_shown(
     assert stable(canceled) == stable(shown("CanceledInvoice")) | {"attempt_no": 3}
 
 
-def test_the_refusals_are_as_shown(
+def test_errors_match_the_examples(
     api: ContractClient,
     client: ContractClient,
     database: Database,
@@ -129,10 +129,10 @@ def test_the_refusals_are_as_shown(
     invoice = create(api, ORDER).json()
     pay(database, invoice["id"], at=clock.now())
     cancel = f"/v1/invoices/{invoice['id']}/cancel"
-    nobody = "/v1/invoices/00000000-0000-4000-8000-000000000000"
+    absent = "/v1/invoices/00000000-0000-4000-8000-000000000000"
     assert agrees(client.get("/v1/payment-methods"), "Unauthorized")
     assert agrees(api.get("/v1/nowhere"), "NotFound")
-    assert agrees(api.get(nobody), "InvoiceNotFound")
+    assert agrees(api.get(absent), "InvoiceNotFound")
     assert agrees(create(api, ORDER, "key-00000002"), "OrderAttemptExists")
     assert agrees(create(api, ORDER | {"amount": "1"}), "IdempotencyKeyReused")
     assert agrees(create(api, ORDER | {"amount": "0"}, "key-00000003"), "InvalidAmount")

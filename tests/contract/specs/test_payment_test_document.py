@@ -1,6 +1,7 @@
-"""The third document of the payment service: as the second one, and served where it is wanted.
+"""The third document of the payment service has the rules of the second, and is served only if
+enabled.
 
-What holds for every document is in the other modules beside this one.
+Rules for all documents are in the other modules of this folder.
 """
 
 from pathlib import Path
@@ -18,7 +19,7 @@ DOCUMENT = specs.load(NAME)
 SCHEMAS = DOCUMENT["components"]["schemas"]
 
 
-def test_it_is_served_where_a_setting_says_so(tmp_path: Path) -> None:
+def test_served_only_if_enabled(tmp_path: Path) -> None:
     assert NAME in project.optional
     for value, is_served in {"off": False, "on": True, "public": True}.items():
         service = compose(Settings(data_dir=tmp_path, payment_test_helpers=value))
@@ -26,11 +27,11 @@ def test_it_is_served_where_a_setting_says_so(tmp_path: Path) -> None:
         assert any("test-helpers" in path for path in service.document["paths"]) is is_served
 
 
-def test_all_of_it_is_below_one_path() -> None:
+def test_all_paths_have_one_prefix() -> None:
     assert all(path.startswith("/v1/test-helpers/") for path in DOCUMENT["paths"])
 
 
-def test_speaks_the_models_words() -> None:
+def test_uses_the_terms_of_the_models() -> None:
     assert SCHEMAS["FaultKind"]["enum"] == list(Kind)
     assert SCHEMAS["Refund"]["enum"] == list(Refund)
     assert SCHEMAS["RunState"]["enum"] == [QUEUED, RUNNING, DELIVERING, PASSED, FAILED]

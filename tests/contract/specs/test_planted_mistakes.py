@@ -1,4 +1,4 @@
-"""`specd check` finds each mistake that is planted in the documents of the services."""
+"""`specd check` detects each error that is planted in the documents of the services."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MARK = "@@"
 
 
 class Planted(NamedTuple):
-    """One mistake of `mistakes.yaml`, in a document of ours."""
+    """An error of `mistakes.yaml`, in a document of ours."""
 
     document: str
     old: str
@@ -30,7 +30,7 @@ class Planted(NamedTuple):
     alone: bool = False
 
     def edits(self, text: str) -> list[tuple[int, int, str]]:
-        """Return what is replaced in the document's text: the start, the end and the new text."""
+        """Return the replacements in the document's text: start, end and new text."""
         start = text.index(self.old, text.index(self.after))
         edits = [(start, start + len(self.old), self.new)]
         if self.at:
@@ -40,11 +40,11 @@ class Planted(NamedTuple):
 
 
 def plant(text: str, several: Iterable[Planted]) -> tuple[str, dict[Planted, tuple[int, int]]]:
-    """Return a text with mistakes, and the line and the column of each."""
+    """Return a text with errors, and the line and the column of each."""
     edits = sorted((*edit, each) for each in several for edit in each.edits(text))
     written, end, places = "", 0, {}
     for start, stop, new, planted in edits:
-        assert start >= end, f"two mistakes at one place: {planted}"
+        assert start >= end, f"two errors at one place: {planted}"
         before, mark, after = new.partition(MARK)
         written += text[end:start] + before
         if mark:
@@ -73,12 +73,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 TOGETHER = {"payment": 60, "chat": 3}
-"""At least so many mistakes are planted in each document together."""
+"""Minimum number of errors planted in each document together."""
 
 
 def daily(planted: Planted) -> object:
-    """Return a value of a parameter. Reading one of these documents takes 0.1 to 2 s, so
-    `test_mistakes_are_in_one_report` plants their mistakes together, and only `--all` one by one.
+    """Return the value of a parameter, which is limited to `--all`.
+
+    Reading one of these documents takes 0.1 to 2 s, so `test_all_errors_are_in_one_report` plants
+    their errors together.
     """
     is_slow = planted.document in TOGETHER and not planted.alone
     return in_all(planted) if is_slow else planted
@@ -87,7 +89,7 @@ def daily(planted: Planted) -> object:
 @pytest.mark.parametrize(
     "planted", [daily(each) for each in PLANTED], ids=lambda planted: planted.says[:40]
 )
-def test_mistake_is_found_at_its_place(folder: Path, planted: Planted) -> None:
+def test_error_is_found_at_its_place(folder: Path, planted: Planted) -> None:
     file = folder / f"{planted.document}.yaml"
     text, places = plant(file.read_text(), [planted])
     file.write_text(text)
@@ -103,13 +105,13 @@ def assert_is_found(
 
 
 @pytest.mark.parametrize("name", project.documents)
-def test_ours_have_none(name: str) -> None:
+def test_our_documents_have_no_errors(name: str) -> None:
     assert check_file(specs.HERE / f"{name}.yaml") == ()
     assert find_mistakes(specs.document(name)) == []
 
 
 @pytest.mark.parametrize(("document", "least"), TOGETHER.items())
-def test_mistakes_are_in_one_report(folder: Path, document: str, least: int) -> None:
+def test_all_errors_are_in_one_report(folder: Path, document: str, least: int) -> None:
     together = [each for each in PLANTED if each.document == document and not each.alone]
     assert len(together) >= least
     file = folder / f"{document}.yaml"

@@ -1,4 +1,4 @@
-"""Each document says a thing once, and is published whole."""
+"""Each document defines everything once and is published completely."""
 
 import json
 import re
@@ -24,15 +24,15 @@ def written(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", project.documents)
-def test_it_is_published_as_its_files_say(name: str) -> None:
+def test_published_document_matches_its_files(name: str) -> None:
     document, loaded = specs.document(name), load(specs.HERE / f"{name}.yaml")
     assert (document.content, document.text) == (loaded.content, loaded.text)
     assert yaml.load(document.text, Loader=yaml.CSafeLoader) == document.content
 
 
 @pytest.mark.parametrize("name", project.documents)
-def test_it_names_an_absolute_address(name: str) -> None:
-    """Importers send requests to the page or the folder that they read a relative one from."""
+def test_servers_have_absolute_urls(name: str) -> None:
+    """Importers resolve relative URLs with the URL of the page or the folder that they read."""
     document = specs.document(name)
     service = Service(
         name=name,
@@ -54,21 +54,21 @@ def test_it_names_an_absolute_address(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", project.documents)
-def test_examples_stand_where_they_are_shown(name: str) -> None:
-    """express-openapi-validator answers 500 to everything for a reference to one."""
+def test_examples_are_inline(name: str) -> None:
+    """For a reference to an example, express-openapi-validator answers 500 to everything."""
     assert "#/components/examples/" in written(name)
     assert "examples" not in specs.load(name)["components"]
 
 
 @pytest.mark.parametrize("name", project.documents)
-def test_each_document_stands_alone(name: str) -> None:
+def test_each_document_is_self_contained(name: str) -> None:
     document = specs.load(name)
     assert [to for to in references(document) if not to.startswith("#/components/")] == []
     if name not in documents_of("chat"):  # whose own test does it
         validate(document)
 
 
-def test_what_is_shared_is_written_once() -> None:
+def test_shared_parts_are_defined_once() -> None:
     own, payment = specs.load("payment-events"), specs.load("payment")
     shared = {
         (kind, name)
@@ -82,8 +82,8 @@ def test_what_is_shared_is_written_once() -> None:
 
 
 @pytest.mark.parametrize("name", project.documents)
-def test_no_example_stands_twice(name: str) -> None:
-    """Several places that show the same refer to a component, and none is left over."""
+def test_no_example_is_duplicated(name: str) -> None:
+    """Places with the same example refer to a component, and every component is used."""
     document = yaml.load(written(name), Loader=yaml.CSafeLoader)
     components = document["components"].pop("examples")
     whole = [*components.values(), *inline(document, set())]
@@ -94,8 +94,8 @@ def test_no_example_stands_twice(name: str) -> None:
 
 
 def inline(node: Any, seen: set[int]) -> Iterator[Any]:
-    """The examples that stand where they are shown, those of a single word or number aside; what
-    an alias stands for counts once.
+    """Yield the inline examples, without single words or numbers. The target of an alias counts
+    once.
     """
     if id(node) in seen or not isinstance(node, dict | list):
         return

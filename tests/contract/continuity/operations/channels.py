@@ -19,11 +19,11 @@ SETTINGS = {
 
 @operation
 def subscribe(world: World) -> Call:
-    """To a channel that is there, or to a new one of any kind."""
-    by = world.somebody("cordelia", "iago", "hamlet", "prospero", "othello", "polonius")
+    """Subscribe to an existing channel, or to a new one of any kind."""
+    by = world.member_among("cordelia", "iago", "hamlet", "prospero", "othello", "polonius")
     form: dict[str, Any] = {}
     if world.flip(0.5):
-        form["principals"] = sorted({world.anybody().id, world.anybody().id})
+        form["principals"] = sorted({world.random_member().id, world.random_member().id})
     name = f"{world.pick(*NAMES)} {world.pick(1, 2)}"
     form |= world.pick(
         {},
@@ -60,7 +60,7 @@ def _setting(world: World) -> tuple[str, Any]:
 
 @operation
 def update_subscription_settings(world: World) -> Call:
-    member = world.anybody()
+    member = world.random_member()
     data = []
     for _ in range(world.pick(1, 2)):
         name, value = _setting(world)
@@ -71,14 +71,16 @@ def update_subscription_settings(world: World) -> Call:
 
 @operation
 def update_subscription_setting(world: World) -> Call:
-    member = world.anybody()
+    member = world.random_member()
     name, value = _setting(world)
     path = f"/users/me/subscriptions/{_own(world, member.id)}"
     return call(member, "PATCH", path, property=name, value=value)
 
 
 def _own(world: World, user_id: int) -> int:
-    """A client that does not know archived channels forgets that one is in them."""
+    """Return whether a user may be removed. Clients that do not support archived channels forget
+    that their user is subscribed.
+    """
     sql = "SELECT c.id FROM subscription s JOIN channel c ON c.id = s.channel_id"
     there = "s.user_id = :user_id AND s.is_active AND NOT c.is_archived"
     return int(world.row(f"{sql} WHERE {there} ORDER BY c.id", user_id=user_id).id)
@@ -89,7 +91,7 @@ def _own(world: World, user_id: int) -> int:
 
 @operation
 def update_channel(world: World) -> Call:
-    """One that is archived is restored."""
+    """Update a channel. An archived channel is restored."""
     sql = "SELECT id, is_archived FROM channel WHERE realm_id = :realm"
     inside = "SELECT channel_id FROM subscription WHERE is_active"
     can_be = f"is_archived AND (NOT invite_only OR id IN ({inside}))"
@@ -115,7 +117,7 @@ def update_channel(world: World) -> Call:
 
 @operation
 def archive_channel(world: World) -> Call:
-    """While others are left to act on."""
+    """Archive a channel, unless it is one of the last."""
     sql = "SELECT id FROM channel WHERE realm_id = :realm AND NOT is_archived ORDER BY id"
     if len(world.rows(sql)) < 2:
         raise Nothing
@@ -140,14 +142,14 @@ def remove_default_channel(world: World) -> Call:
 
 @operation
 def set_user_topic(world: World) -> Call:
-    member = world.anybody()
+    member = world.random_member()
     form = {"stream_id": _own(world, member.id), "topic": world.topic()}
     return call(member, "POST", "/user_topics", visibility_policy=world.pick(0, 1, 2, 3), **form)
 
 
 @operation
 def update_muted_topic(world: World) -> Call:
-    member = world.anybody()
+    member = world.random_member()
     form = {"stream_id": _own(world, member.id), "topic": world.topic()}
     path = "/users/me/subscriptions/muted_topics"
     return call(member, "PATCH", path, op=world.pick("add", "remove"), **form)

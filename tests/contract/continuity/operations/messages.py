@@ -1,4 +1,4 @@
-"""Calls about messages: sent, edited, moved, deleted, flagged, scheduled."""
+"""Calls about messages: send, edit, move, delete, flag, schedule."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ FLAGS = ("read", "read", "starred", "collapsed")
 
 
 def _to(world: World, member: Member) -> dict[str, Any]:
-    """Where somebody writes to: mostly a channel that they are in."""
+    """Return a conversation to which a user writes, usually a channel with their subscription."""
     if world.flip(0.3):
-        others = [world.anybody().id for _ in range(world.pick(1, 1, 2))]
+        others = [world.random_member().id for _ in range(world.pick(1, 1, 2))]
         return {"type": "direct", "to": others}
     sql = "SELECT channel_id AS id FROM subscription WHERE user_id = :member AND is_active"
     channel = world.row(f"{sql} ORDER BY channel_id", member=member.id)
@@ -23,7 +23,7 @@ def _to(world: World, member: Member) -> dict[str, Any]:
 
 @operation
 def send_message(world: World) -> Call:
-    member = world.anybody()
+    member = world.random_member()
     form = _to(world, member)
     content = world.words() if world.flip(0.75) else f"/poll {world.pick(*WORDS)}\nYes\nNo"
     return call(member, "POST", "/messages", content=content, **form)
@@ -34,7 +34,7 @@ def add_submessage(world: World) -> Call:
     row = world.row("SELECT message_id FROM submessage ORDER BY id")
     vote = {"type": "vote", "key": "canned,0", "vote": world.pick(1, -1)}
     form = {"message_id": row.message_id, "msg_type": "widget", "content": vote}
-    return call(world.anybody(), "POST", "/submessage", **form)
+    return call(world.random_member(), "POST", "/submessage", **form)
 
 
 @operation
@@ -42,7 +42,7 @@ def update_message(world: World) -> Call:
     message = world.message()
     form: dict[str, Any] = {"propagate_mode": world.pick("change_one", "change_later")}
     kind = world.pick("content", "topic", "topic", "stream_id")
-    by = world.author_of(message) if kind == "content" else world.somebody("cordelia", "iago")
+    by = world.author_of(message) if kind == "content" else world.member_among("cordelia", "iago")
     match kind:
         case "content":
             form = {"content": world.words()}
@@ -85,7 +85,7 @@ def set_edit_typing_status(world: World) -> Call:
 
 @operation
 def update_message_flags(world: World) -> Call:
-    member = world.anybody()
+    member = world.random_member()
     ids = sorted({world.message_of(member).id for _ in range(3)} | {world.message().id})
     form = {"op": world.pick("add", "remove"), "flag": world.pick(*FLAGS)}
     return call(member, "POST", "/messages/flags", messages=ids, **form)
@@ -96,22 +96,22 @@ def update_message_flags_for_narrow(world: World) -> Call:
     narrow = world.pick([], [{"operator": "is", "operand": "unread"}])
     form = {"op": world.pick("add", "remove"), "flag": world.pick(*FLAGS), "narrow": narrow}
     form |= {"anchor": "newest", "num_before": 4, "num_after": 0}
-    return call(world.anybody(), "POST", "/messages/flags/narrow", **form)
+    return call(world.random_member(), "POST", "/messages/flags/narrow", **form)
 
 
 @operation
 def mark_all_as_read(world: World) -> Call:
-    return call(world.anybody(), "POST", "/mark_all_as_read")
+    return call(world.random_member(), "POST", "/mark_all_as_read")
 
 
 @operation
 def mark_channel_as_read(world: World) -> Call:
-    return call(world.anybody(), "POST", "/mark_stream_as_read", stream_id=world.channel().id)
+    return call(world.random_member(), "POST", "/mark_stream_as_read", stream_id=world.channel().id)
 
 
 @operation
 def mark_topic_as_read(world: World) -> Call:
-    member = world.anybody()
+    member = world.random_member()
     message = world.message_of(member)
     form = {"stream_id": message.channel_id, "topic_name": message.topic}
     return call(member, "POST", "/mark_topic_as_read", **form)
@@ -129,7 +129,7 @@ def delete_topic(world: World) -> Call:
 
 @operation
 def add_reaction(world: World) -> Call:
-    member = world.anybody()
+    member = world.random_member()
     path = f"/messages/{world.message_of(member).id}/reactions"
     return call(member, "POST", path, emoji_name=world.pick("car", "octopus", "zulip"))
 

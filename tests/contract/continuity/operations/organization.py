@@ -32,8 +32,7 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
     "move_messages_within_stream_limit_seconds": (604800, "unlimited"),
 }
 """A name in `empty_topic_display_name` would change topics that clients without the capability
-keep under the name of their snapshot.
-"""
+store under the name in their snapshot."""
 CHANNELS = ("moderation_request_channel_id", "new_stream_announcements_stream_id")
 
 
@@ -64,7 +63,9 @@ def update_user_defaults(world: World) -> Call:
 
 
 def _members_or_all(world: World) -> int:
-    """Guests restricted, or not."""
+    """Return members or everyone as the users who can access all users, which restricts guests or
+    not.
+    """
     name = world.pick("role:members", "role:everyone")
     sql = "SELECT id FROM user_group WHERE realm_id = :realm AND name = :name"
     return int(world.row(sql, name=name).id)

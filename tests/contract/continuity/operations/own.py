@@ -1,4 +1,4 @@
-"""Calls about what is the caller's own: settings, devices, tokens."""
+"""Calls about the caller's own data: settings, devices, tokens."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def value_of(world: World, setting: Setting) -> Any:
 
 @operation
 def update_settings(world: World) -> Call:
-    """One's own, one's name, or those of everybody."""
+    """Update settings of the user, the user's name, or settings of everyone."""
     if world.flip(0.15):
         member = world.person()
         return call(member, "PATCH", "/settings", full_name=f"{member.name} {world.number()}")
@@ -90,13 +90,15 @@ def create_saved_snippet(world: World) -> Call:
 
 @operation
 def upload_file(world: World) -> Call:
-    """What a file's owner is told is in no snapshot; nobody must be told else."""
+    """Upload a file. The owner's events about it are in no snapshot, and no other user must receive
+    them.
+    """
     return call(world.person(), "POST", "/user_uploads", file=SentFile(f"{world.number()}.txt"))
 
 
 @operation
 def upload_own_avatar(world: World) -> Call:
-    """Of people and of bots."""
+    """Upload an avatar of a user or a bot."""
     members = [*world.members.values()]
     file = SentFile(f"{world.number()}.png", PIXEL, "image/png")
     return call(world.pick(*members), "POST", "/users/me/avatar", file=file)
@@ -143,7 +145,7 @@ def add_navigation_view(world: World) -> Call:
 
 
 def _own_view(world: World) -> tuple[Member, str, bool]:
-    """The user, the path, and whether it can have a name."""
+    """Return the user, the path, and whether it can have a name."""
     row = world.row(
         "SELECT v.user_id, v.fragment, v.name FROM navigation_view v"
         ' JOIN "user" u ON u.id = v.user_id WHERE u.is_active ORDER BY v.id'
@@ -218,7 +220,7 @@ def revoke_vendor_token(world: World) -> Call:
 
 
 def authorize_calls(world: World) -> None:
-    """Some have allowed video calls before the history begins."""
+    """Store tokens for video calls of some users before the history begins."""
     now = world.clock.now()
     for name in ("hamlet", "cordelia"):
         token = VendorToken(
@@ -231,7 +233,7 @@ def authorize_calls(world: World) -> None:
 
 
 def mute_some(world: World) -> None:
-    """Some have muted a bot before the history begins."""
+    """Mute a bot for some users before the history begins."""
     bot, now = world.members["reminder"].id, world.clock.now()
     for name in ("hamlet", "cordelia"):
         muted = MutedUser(user_id=world.members[name].id, muted_user_id=bot, muted_at=now)

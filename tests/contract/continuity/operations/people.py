@@ -10,7 +10,7 @@ from tests.contract.continuity.operations.table import operation
 from tests.contract.continuity.world import Call, Nothing, World, call
 
 MAY_GO = ("othello", "ophelia")
-"""Who may be deactivated: nobody follows events as them."""
+"""Users who may be deactivated, because their events are not followed."""
 ROLE_CHANGES = {
     "hamlet": (Role.MEMBER, Role.MEMBER, Role.MODERATOR, Role.ADMINISTRATOR, Role.GUEST),
     "polonius": (Role.GUEST, Role.GUEST, Role.MEMBER),
@@ -53,7 +53,7 @@ def _rename(world: World, email: str) -> None:
 
 
 def _field(world: World) -> int:
-    """A field of text."""
+    """Return a text field."""
     sql = "SELECT id FROM profile_field WHERE realm_id = :realm AND type IN (1, 2) ORDER BY id"
     return int(world.row(sql).id)
 
@@ -67,7 +67,7 @@ def deactivate_user(world: World) -> Call:
 
 
 def _player(world: World) -> int:
-    """Somebody who was made in the history, or Ophelia."""
+    """Return a user created in the history, or Ophelia."""
     sql = "SELECT id FROM \"user\" WHERE realm_id = :realm AND full_name LIKE 'Player%' ORDER BY id"
     try:
         return int(world.row(sql).id)
@@ -84,7 +84,7 @@ def reactivate_user(world: World) -> Call:
 
 @operation
 def deactivate_own_user(world: World) -> Call:
-    return call(world.somebody("othello"), "DELETE", "/users/me")
+    return call(world.member_among("othello"), "DELETE", "/users/me")
 
 
 @operation
@@ -106,14 +106,14 @@ def create_bot(world: World) -> Call:
 
 
 def _puppet(world: World) -> str:
-    """A bot that was made in the history."""
+    """Return a bot created in the history."""
     sql = "SELECT id FROM \"user\" WHERE realm_id = :realm AND full_name LIKE 'Puppet%' ORDER BY id"
     return f"/bots/{world.row(sql).id}"
 
 
 @operation
 def update_bot(world: World) -> Call:
-    owner = world.somebody("cordelia", "iago", "prospero", "hamlet", "othello")
+    owner = world.member_among("cordelia", "iago", "prospero", "hamlet", "othello")
     form = world.pick(
         {"full_name": f"Puppet {world.number()}"}, {"bot_owner_id": owner.id}, {"role": 300}
     )
@@ -167,7 +167,7 @@ def create_user_group(world: World) -> Call:
     form["members"] = [world.user_id() for _ in range(world.pick(0, 1, 2))]
     if world.flip(0.3):
         form["can_mention_group"] = world.group()
-    by = world.somebody("cordelia", "iago", "prospero", "hamlet")
+    by = world.member_among("cordelia", "iago", "prospero", "hamlet")
     return call(by, "POST", "/user_groups/create", **form)
 
 
@@ -177,7 +177,7 @@ def _group(world: World, condition: str = "kind = 'named'") -> int:
 
 
 def _changing_group(world: World, method: str, tail: str = "", **form: Any) -> Call:
-    by = world.somebody("cordelia", "cordelia", "iago", "hamlet")
+    by = world.member_among("cordelia", "cordelia", "iago", "hamlet")
     return call(by, method, f"/user_groups/{_group(world)}{tail}", **form)
 
 

@@ -1,4 +1,4 @@
-"""THE table of operations of which random histories are made."""
+"""The operations from which random histories are made."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.contract.continuity.world import Call, World
 
 Make = Callable[[World], Call]
 OPERATIONS: dict[str, Make] = {}
-"""Operation id -> makes one call of it, with arguments by chance. Raises `Nothing`."""
+"""Operation id -> a function that creates a call with random arguments. It may raise `Nothing`."""
 
 LEFT_OUT = {
     "accept_invitation": "takes a token from a mail; `create_user` makes accounts as well",
@@ -29,7 +29,7 @@ LEFT_OUT = {
     "receive_webhook": "the same",
     "receive_vendor_notice": "comes from the vendor; `revoke_vendor_token` forgets tokens as well",
     "register_push_device": "encrypts for a relay; tests/handlers/chat/test_mobile_push.py",
-    "register_queue": "is what the histories are judged by",
+    "register_queue": "creates the snapshots of the histories",
     "remove_bot_storage": "what bots store is in no snapshot",
     "render_text": "changes nothing",
     "resend_invitation": "the same",
@@ -42,10 +42,10 @@ LEFT_OUT = {
     "update_subscriptions": "does what `subscribe` and `unsubscribe` do",
     "update_user_by_email": "does what `update_user` does",
 }
-"""Operations that are in no history, and why."""
+"""Operations excluded from histories -> the reason."""
 
 
 def operation(make: Make) -> Make:
-    """Registers a maker under its name, which is the operation's id."""
+    """Register a maker under its name, which is the operation's id."""
     OPERATIONS[make.__name__] = make
     return make

@@ -1,5 +1,5 @@
-"""First on a server's path, this makes each of its commits a rollback: the dearest requests find
-the same data however often they are sent.
+"""Python runs this at the start of a server if it is on its path. Each commit becomes a rollback,
+so that repeated requests find the same data.
 """
 
 from typing import Any

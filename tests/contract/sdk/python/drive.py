@@ -1,7 +1,7 @@
-"""Makes the calls of the table by one SDK and judges what it answers.
+"""Makes the calls of the table with an SDK and checks the responses.
 
-`SPECD_SDK_STAGE` is the file of facts about the server, `SPECD_SDK_CALLS` that of the calls (as
-tests/contract/sdk/table.py makes them). What is particular to an SDK is an `Sdk`.
+`SPECD_SDK_STAGE` is the file of facts about the server, and `SPECD_SDK_CALLS` that of the calls
+(created by tests/contract/sdk/table.py). Code for a single SDK is in an `Sdk`.
 """
 
 import json
@@ -16,8 +16,8 @@ JSON = dict[str, Any]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call got. Names of headers are in lower case. `record` is a typed object, None where
-    there is no body.
+    """The response to a call. Names of headers are lowercase. `record` is a typed object, or None
+    if there is no body.
     """
 
     status: int
@@ -26,28 +26,28 @@ class Answer:
 
 
 class Sdk(Protocol):
-    """How one generator's SDK is used."""
+    """The use of one generator's SDK."""
 
     def send(self, call: JSON, caller: JSON) -> Answer:
-        """Make a call; its refs are values. A refusal is an answer as well."""
+        """Make a call, with values instead of refs. Errors are responses as well."""
 
     def schema(self, name: str) -> type:
-        """The class of a schema of the document."""
+        """Return the class of a schema of the document."""
 
     def member(self, record: Any, name: str) -> Any:
-        """The member of a record by its name in the document; None where it is absent.
+        """Return the member of a record by its name in the document, or None if it is absent.
 
-        Raises AssertionError where the value is not of the type that the class says.
+        Raises AssertionError if the value does not have the type of the class.
         """
 
     def bare(self, value: Any) -> Any:
-        """A value without the wrapper that a choice of types has."""
+        """Return a value without the wrapper of a choice of types."""
 
     def is_absent(self, record: Any, name: str) -> bool: ...
 
 
 class Drive:
-    """A walk through the table. Raises AssertionError where an answer is not what is expected."""
+    """A run through the table. Raises AssertionError if a response is not as expected."""
 
     def __init__(self, sdk: Sdk, facts: JSON) -> None:
         self._sdk = sdk
@@ -67,12 +67,12 @@ class Drive:
             assert answer.headers.get(name.lower()) == value, about
         for steps, expected in call["facts"]:
             try:
-                self._judge(answer.record, steps, expected)
+                self._check(answer.record, steps, expected)
             except (AssertionError, AttributeError, LookupError, TypeError, ValueError) as e:
                 raise AssertionError(f"{steps} is not {expected}: {e!r}\n{about}") from e
         return answer
 
-    def _judge(self, record: Any, steps: list[list[Any]], expected: Any) -> None:
+    def _check(self, record: Any, steps: list[list[Any]], expected: Any) -> None:
         if expected == {"absent": True}:
             *steps, (_, name) = steps
             assert self._sdk.is_absent(self._walk(record, steps), name)
@@ -107,7 +107,7 @@ class Drive:
         return value
 
     def _known(self, node: Any) -> Any:
-        """A value with what its refs stand for in their place."""
+        """Return a value with its refs replaced by their values."""
         if isinstance(node, list):
             return [self._known(item) for item in node]
         if not isinstance(node, dict):
@@ -127,7 +127,7 @@ class Drive:
 
 
 def main(sdk: type[Any]) -> None:
-    """Drive everything by an SDK, which is made with the document's name and the address."""
+    """Make all calls with an SDK, created with the document's name and the address."""
     facts, calls = (
         json.loads(Path(os.environ[name]).read_text(encoding="utf-8"))
         for name in ("SPECD_SDK_STAGE", "SPECD_SDK_CALLS")

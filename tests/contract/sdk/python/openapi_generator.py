@@ -34,7 +34,7 @@ class Generated:
         }
         arguments = {_snake(name): value for name, value in values.items()}
         if call["body"] is not None:
-            schema = call["body_schema"]  # any object is no class of its own
+            schema = call["body_schema"]  # any object has no class
             name = "request_body" if schema == "AnyObject" else _snake(schema)
             arguments[name] = call["body"]
         hints = typing.get_type_hints(inspect.unwrap(method), include_extras=False)
@@ -59,8 +59,8 @@ class Generated:
         return self.member(record, name) is None
 
     def _typed(self, hint: Any, value: Any) -> Any:
-        """What a parameter of that type takes; objects are made as one makes them by hand. Raises
-        AssertionError where the class has no place for all of the value.
+        """Return the value as a parameter of that type. Objects are created like by hand. Raises
+        AssertionError if the class cannot represent the complete value.
         """
         origin, arguments = typing.get_origin(hint), typing.get_args(hint)
         if origin is typing.Union:
@@ -78,13 +78,13 @@ class Generated:
 
 
 def _field(kind: type[Any], name: str) -> str:
-    """The field of a class for a member of the schema: `var_property` for `property`."""
+    """Return the field of a class for a member of the schema: `var_property` for `property`."""
     (field,) = [n for n, info in kind.model_fields.items() if name == (info.alias or n)]
     return field
 
 
 def _assert_within(value: Any, whole: Any) -> None:
-    """`whole` says all that `value` says, and perhaps defaults beside it."""
+    """Check that `whole` contains all of `value`, possibly with additional defaults."""
     if isinstance(value, dict):
         for name, item in value.items():
             _assert_within(item, whole[name])

@@ -66,8 +66,8 @@ class Generated:
         return self._sdk.Client(**more)
 
     def _body(self, schema: str, value: JSON) -> Any:
-        """The value as an object, made as one makes it by hand. Raises AssertionError where the
-        class has no place for all of it.
+        """Return the value as an object, created like by hand. Raises AssertionError if the class
+        cannot represent all of it.
         """
         kind = self.schema(schema)
         read = kind.from_dict(value)  # type: ignore[attr-defined]
@@ -81,17 +81,17 @@ class Generated:
 
 
 def _typed(hint: Any, value: Any) -> Any:
-    """What a parameter of that type takes: an enumeration's member for its value, for instance."""
+    """Return the value as a parameter of that type, for example a member of an enumeration."""
     return TypeAdapter(hint, config=ANY_CLASS).validate_python(value)
 
 
 def _field(record: Any, name: str) -> str:
-    """The attribute for a member of the schema: `type_` for `type`."""
+    """Return the attribute for a member of the schema: `type_` for `type`."""
     return name if name in type(record).__annotations__ else f"{name}_"
 
 
 def _argument(hints: Mapping[str, Any], name: str) -> str:
-    """The argument for a parameter: `type_` for `type`."""
+    """Return the argument for a parameter: `type_` for `type`."""
     snake = name.replace("-", "_").lower()
     return snake if snake in hints else f"{snake}_"
 

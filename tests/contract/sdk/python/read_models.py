@@ -1,6 +1,6 @@
-"""Reads answers by the models of datamodel-code-generator, and says where one loses something.
+"""Reads responses with the models of datamodel-code-generator, and reports lost data.
 
-`SPECD_SDK_ANSWERS` is a file with a list of pairs: the name of a schema, and an answer.
+`SPECD_SDK_ANSWERS` is a file with a list of pairs: the name of a schema, and a response.
 """
 
 import json

@@ -15,7 +15,7 @@ export interface Got<Data> {
   headers: Headers;
 }
 
-/** A success, as `openapi-fetch` and `@hey-api/openapi-ts` give it; throws when it is none. */
+/** A success, as `openapi-fetch` and `@hey-api/openapi-ts` give it; throws otherwise. */
 export async function success<Data>(
   status: number,
   call: Promise<Answer<Data, unknown>>,
@@ -110,11 +110,11 @@ export function length(found: ArrayLike<unknown> | undefined, expected: number):
 }
 
 export function isText(found: string | null | undefined): void {
-  ok(typeof found === "string" && found !== "", `${found} is no text`);
+  ok(typeof found === "string" && found !== "", `${found} is not a text`);
 }
 
 export function isInteger(found: number | null | undefined): void {
-  ok(Number.isInteger(found), `${found} is no integer`);
+  ok(Number.isInteger(found), `${found} is not an integer`);
 }
 
 /** A header of an earlier answer. */

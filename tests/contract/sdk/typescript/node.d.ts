@@ -1,4 +1,4 @@
-// The little of Node.js that drives need; the SDKs themselves are checked with what browsers have.
+// The parts of Node.js that drives need. The SDKs are checked with the types of browsers.
 
 declare const process: { env: Record<string, string | undefined> };
 

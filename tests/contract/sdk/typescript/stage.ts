@@ -1,4 +1,4 @@
-// What a drive has to know of its server: the file that `tests/judges/sdk/stage.py` writes.
+// The facts about the server of a drive, from the file that `tests/contract/sdk/stage.py` writes.
 
 import { readFileSync } from "node:fs";
 

@@ -1,7 +1,7 @@
 """The calls of the table as a TypeScript program.
 
-Every call, every value that it sends and every place that is read of its answer stand there
-literally, so that `tsc --strict` judges the SDK's types.
+All calls, sent values and read positions are literals, so that `tsc --strict` checks the SDK's
+types.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tests.contract.sdk.table import Call
 from wsgi import project
 
 HERE = "../../../tests/contract/sdk/typescript"
-"""As seen from where the programs stand, beside the directories of the documents' SDKs."""
+"""The path from the programs, which are next to the directories of the documents' SDKs."""
 HELPERS = (
     "type Got, at, contains, each, empty, ends, every, header, isInteger, isText, length, nth, "
     "only, refused, same, success"
@@ -26,8 +26,7 @@ KINDS = {"text": "isText", "integer": "isInteger"}
 
 
 class Writer(ABC):
-    """How one SDK is spelled. `head` makes `signIn(caller)` from the SDK of a
-    document."""
+    """The notation of one SDK. `head` defines `signIn(caller)` with the SDK of a document."""
 
     sdk: str
     """The directory of the SDK."""
@@ -38,20 +37,20 @@ class Writer(ABC):
 
     @abstractmethod
     def call(self, call: Call) -> str:
-        """The expression of a call."""
+        """Return the expression of a call."""
 
     def member(self, name: str) -> str:
-        """What the SDK calls a member or a parameter."""
+        """Return the SDK's name of a member or a parameter."""
         return name
 
     def outcome(self, call: Call) -> str:
-        """The expression that waits for a call and takes its answer apart."""
+        """Return the expression that awaits a call and unpacks its response."""
         with_record = "success" if call.is_success else "refused"
         how = with_record if call.has_record else "empty"
         return f"await {how}({call.status}, {self.call(call)})"
 
     def program(self, document: str, calls: Sequence[Call]) -> str:
-        """The source of a drive that makes the calls in order."""
+        """Return the source of a drive that makes the calls in order."""
         self._known = {}
         callers = {call.by for call in calls}
         lines = [
@@ -73,7 +72,7 @@ class Writer(ABC):
         return "\n".join(lines) + "\n"
 
     def value(self, node: Any) -> str:
-        """A value that is sent or expected."""
+        """Return a sent or expected value."""
         if isinstance(node, Mapping) and REF in node:
             return self._known_value(node[REF])
         if isinstance(node, Mapping):
@@ -84,11 +83,11 @@ class Writer(ABC):
         return json.dumps(node)
 
     def json_texts(self, call: Call) -> dict[str, str]:
-        """The parameters of the query that are texts of JSON, by name."""
+        """Return the query parameters with JSON text, by name."""
         return {name: f"JSON.stringify({self.value(v)})" for name, v in call.json_query.items()}
 
     def query(self, call: Call) -> str:
-        """The query as an object; nothing where there is none."""
+        """Return the query as an object, or an empty text if there is none."""
         written = {name: self.value(v) for name, v in call.query.items()} | self.json_texts(call)
         parts = ", ".join(f"{json.dumps(name)}: {text}" for name, text in written.items())
         return f"{{ {parts} }}" if parts else ""
@@ -139,6 +138,6 @@ class Writer(ABC):
 
 
 def camel(name: str) -> str:
-    """`Idempotency-Key` and `idempotency_key` as `idempotencyKey`."""
+    """Return `Idempotency-Key` and `idempotency_key` as `idempotencyKey`."""
     first, *rest = name.replace("-", "_").split("_")
     return first[:1].lower() + first[1:] + "".join(word[:1].upper() + word[1:] for word in rest)

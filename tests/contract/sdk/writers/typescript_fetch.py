@@ -40,7 +40,7 @@ async function thrown<Data>(
 """
 
 MAPS = {"AnyObject": "RequestBody"}
-"""What the SDK calls a body that is any object: it makes no type of such a schema."""
+"""The SDK's name of a body that is any object, because it has no type for such a schema."""
 
 
 class TypescriptFetch(Writer):

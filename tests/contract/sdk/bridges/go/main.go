@@ -118,7 +118,7 @@ func call(l line) answer {
 	return read(results)
 }
 
-// read returns what Execute did: perhaps a record, the response, and perhaps an error.
+// read returns the results of Execute: an optional record, the response, and an optional error.
 func read(results []reflect.Value) answer {
 	response, _ := results[len(results)-2].Interface().(*http.Response)
 	err, _ := results[len(results)-1].Interface().(error)

@@ -5,7 +5,7 @@ interface Person {
   key: string;
 }
 
-/** What `tests/judges/sdk/chat_stage.py` tells. */
+/** The facts of `tests/contract/sdk/chat_stage.py`. */
 export interface Facts {
   people: Record<"cordelia" | "iago" | "hamlet" | "othello" | "polonius" | "reminder", Person>;
   jwt: string;

@@ -1,4 +1,4 @@
-/** What `tests/judges/sdk/payment_stage.py` tells. */
+/** The facts of `tests/contract/sdk/payment_stage.py`. */
 export interface Facts {
   payment_method_id: string;
   chain_id: number;

@@ -1,5 +1,5 @@
 // Package validator stands for gopkg.in/validator.v2, of which Debian has only a version that is
-// older than what the SDK asks for and refuses numbers and texts. It checks nothing.
+// older than the required version and rejects numbers and texts. It checks nothing.
 package validator
 
 func Validate(v any) error {

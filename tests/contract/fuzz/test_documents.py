@@ -1,4 +1,4 @@
-"""Slices of what `scripts/fuzz-documents` does, and what the configurations are."""
+"""Samples of `scripts/fuzz-documents`, and the contents of the configurations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 import specs
-from tests.contract.fuzz.anybody import PATHS, run_as_anybody
+from tests.contract.fuzz.documents import PATHS, run_with_documents
 from tests.contract.specs.examples import operations
 from tests.live.running_demo import Demo
 from tests.tools.example_requests import ENDS_ACCESS
@@ -28,7 +28,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 @pytest.mark.parametrize("document", PATHS)
 def test_finds_nothing_with_the_configuration(demo: Demo, document: str, tmp_path: Path) -> None:
-    run = run_as_anybody(demo, tmp_path, document, configured=True, seed=1, options=SLICE)
+    run = run_with_documents(demo, tmp_path, document, configured=True, seed=1, options=SLICE)
     assert run.status == 0, run.report[-6000:]
     assert " passed" in run.report
     assert run.answered
@@ -43,7 +43,7 @@ def test_each_configuration_is_served(demo: Demo) -> None:
         assert answer.content == (specs.HERE / f"{document}.schemathesis.toml").read_bytes()
 
 
-def test_the_configuration_leaves_out_what_ends_access_only() -> None:
+def test_configuration_only_excludes_operations_that_end_access() -> None:
     for document in PATHS:
         text = (specs.HERE / f"{document}.schemathesis.toml").read_text()
         left_out = {

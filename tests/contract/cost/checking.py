@@ -1,6 +1,4 @@
-"""When a request costs too much, in time, statements or bytes: the bounds, and the tries that show
-it.
-"""
+"""The limits of a request's cost in time, statements and bytes, and the measurements."""
 
 from __future__ import annotations
 
@@ -21,40 +19,41 @@ CPU_S = 0.25
 TURN_S = 0.02
 HELD_S = 0.05
 SMALL_S = 0.03
-"""What costs less is not asked how it grows: the machine's own noise would answer."""
+"""The growth of a smaller cost is not measured, because noise would dominate."""
 LINEAR = 1.3
-"""How much more than twice the half, or four times the quarter, the whole may cost."""
+"""Maximum ratio of the complete cost to twice the half, or four times the quarter."""
 KEPT_S = 0.05
 FEW = 4
-"""So many statements more are for the kinds of things a request names, not for each of them."""
+"""Up to this many additional statements depend on the kinds of objects, not on their number."""
 MAX_ANSWERED = 24 * 1024 * 1024
-"""Bytes of an answer: 10 MB of Markdown and HTML, as JSON and with what a search marks."""
+"""Maximum bytes of a response: 10 MB of Markdown and HTML, as JSON and with search highlights."""
 WRITTEN_FOR_SENT = 8
-"""Bytes of rows for each byte of a request: texts are kept as Markdown and HTML, and told."""
+"""Bytes of rows for each byte of a request. Texts are stored as Markdown and HTML, and in events.
+"""
 WRITTEN_ANYWAY = 16 * 1024
 WRITTEN_FOR_PERSON = 112
-"""What a request may write besides, and for each person that it can tell or name."""
+"""Additional bytes, once and for each user that a request can notify or name."""
 MAX_LOGGED = 2 * 1024
 
 Make = Callable[[float], httpx.Request]
-"""A request that is filled to a part of what the document allows."""
+"""A function that creates a request, filled to a share of the documented maximum."""
 
 
 def allowed_statements() -> dict[str, int]:
-    """operationId -> the most statements that one request of it may make."""
+    """Return operationId -> the maximum number of statements of one request."""
     costs = yaml.safe_load(COSTS.read_text())
     return {**costs["payment"], **costs["chat"]}
 
 
 def writes_more() -> dict[str, str]:
-    """operationId -> why one request of it may write more than the bound."""
+    """Return operationId -> the reason why one request may write more than the limit."""
     reasons: dict[str, str] = yaml.safe_load(COSTS.read_text())["writes_more"]
     return reasons
 
 
 @dataclass(frozen=True)
 class Try:
-    """One request: where it was filled and with what, its answer and its cost."""
+    """A measured request: its place, its filling, its response and its cost."""
 
     operation: str
     place: str
@@ -62,7 +61,7 @@ class Try:
     status: int
     cost: Cost
     request: httpx.Request | None = None
-    """Kept of the dearest only."""
+    """Stored only for the most expensive requests."""
 
     def __str__(self) -> str:
         cost = self.cost
@@ -83,8 +82,10 @@ class Try:
 
 
 @dataclass
-class Judge:
-    """Tries requests and keeps what was found. `timed`: also judge by processor time."""
+class CostChecker:
+    """Measures requests and collects the findings. If `timed` is true, processor time is checked
+    too.
+    """
 
     stage: Stage
     meter: Meter
@@ -99,8 +100,8 @@ class Judge:
         self._allowed = allowed_statements()
         self._writes_more = writes_more()
 
-    def judge(self, operation: str, place: str, filling: str, make: Make) -> Try:
-        """Try a request to the full, and in parts where that tells more."""
+    def check(self, operation: str, place: str, filling: str, make: Make) -> Try:
+        """Measure a request at its maximum, and with smaller fillings if they are informative."""
         status, cost = self._measure(make, 1.0)
         if self.timed and (cost.seconds > CPU_S or cost.turn > TURN_S or cost.held > HELD_S):
             for _ in range(2):
@@ -171,13 +172,13 @@ class Judge:
 
 
 def size_of(request: httpx.Request) -> int:
-    """Bytes of a request as it is sent."""
+    """Return the bytes of a request as sent."""
     lines = sum(len(name) + len(value) + 4 for name, value in request.headers.raw)
     return len(request.method) + len(request.url.raw_path) + 12 + lines + len(request.content)
 
 
 def worst(tries: list[Try], number: int = 10) -> list[Try]:
-    """The dearest tries, one of each operation and place."""
+    """Return the most expensive requests, one for each operation and place."""
     found: dict[Any, Try] = {}
     for tried in sorted(tries, key=lambda t: -t.cost.seconds):
         found.setdefault((tried.operation, tried.place), tried)
@@ -185,7 +186,7 @@ def worst(tries: list[Try], number: int = 10) -> list[Try]:
 
 
 def heaviest(tries: list[Try]) -> list[Try]:
-    """Those that were answered, logged and have written the most bytes, two of each."""
+    """Return the successful requests that logged and wrote the most bytes, two for each."""
     found: list[Try] = []
     for weight in (
         lambda cost: cost.answered,

@@ -1,9 +1,9 @@
-"""schemathesis against a fresh demo, as somebody starts it who has only the documents:
+"""schemathesis with a new demo, started by a user who has only the documents:
 `scripts/fuzz-documents`.
 
-For each document and seed one run without a configuration and one with the configuration that is
-served beside the document. Prints the findings, and the share of operations that were answered with
-2xx at least once.
+For each document and seed there is one run without a configuration and one with the configuration
+served with the document. Prints the findings, and the share of operations answered with 2xx at
+least once.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ PATHS = {
     "payment-test": ("/v1/payment-test.yaml", "/v1/payment-test.schemathesis.toml"),
     "chat": ("/api/v1/openapi.yaml", "/api/v1/schemathesis.toml"),
 }
-"""Document -> where it is served, and its configuration."""
+"""Document -> its path and that of its configuration."""
 LONGEST_S = 1800
 _FOUND = re.compile(r"^_{3,} (.+?) _{3,}$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a run of schemathesis said, and which operations were answered with 2xx."""
+    """The output of a run of schemathesis, and the operations that were answered with 2xx."""
 
     report: str
     status: int
@@ -48,11 +48,11 @@ class Run:
 
     @property
     def findings(self) -> list[str]:
-        """The operations with a failure."""
+        """Return the operations with a failure."""
         return _FOUND.findall(self.report)
 
 
-def run_as_anybody(
+def run_with_documents(
     demo: Demo,
     directory: Path,
     document: str,
@@ -61,7 +61,7 @@ def run_as_anybody(
     seed: int,
     options: tuple[str, ...] = (),
 ) -> Run:
-    """One `st run` in an empty directory, but for the configuration."""
+    """Run `st run` in a directory that is empty, except for the configuration."""
     ready = json.loads(demo.out.splitlines()[-1])
     place, configuration = PATHS[document]
     user = ready["chat_users"][0]
@@ -103,7 +103,7 @@ def run_as_anybody(
 
 
 def share(run: Run, document: Mapping[str, Any]) -> float:
-    """The share of operations that were answered with 2xx."""
+    """Return the share of operations that were answered with 2xx."""
     return len(run.answered) / len(list(operations(document)))
 
 
@@ -126,7 +126,7 @@ def main(argv: list[str]) -> int:
                     demo = Demo(directory, "--json")
                     try:
                         (directory / "run").mkdir()
-                        run = run_as_anybody(
+                        run = run_with_documents(
                             demo,
                             directory / "run",
                             document,
