@@ -1,7 +1,7 @@
-"""python -m benchmarks.mock: `specd mock` beside Prism, on the same documents.
+"""python -m benchmarks.mock: `specd mock` compared with Prism, on the same documents.
 
-For each operation, and for each preference that a client may state, both answer the same request:
-status, media type and the shape of the body are compared. Then both are loaded in turn.
+For each operation and each preference of a client, both respond to the same request: status, media
+type and the shape of the body are compared. Then both are loaded in turn.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """python -m benchmarks.register: the snapshot of a large organization, on both databases.
 
-A thousand people, 200 channels, a million messages of which the reader has not read the newest
-20,000, in 11,000 topics. Prints how long `POST /register` takes as each client asks for it, one
-request after the other, and how much CPU and how many bytes that is.
+The organization has a thousand users, 200 channels, a million messages of which the reader has not
+read the newest 20,000, and 11,000 topics. It prints the duration of `POST /register` with the
+options of each client, in sequential requests, with the CPU time and the bytes.
 """
 
 import argparse
@@ -155,11 +155,11 @@ def main() -> int:
             tables[TITLES[kind]] = run(kind, Path(directory), arguments)
     shown = [table(name, measured[HERE.name]) for name, measured in tables.items()]
     print("\n\n".join(shown), end="\n\n")
-    if beside := arguments.beside and arguments.beside.name:
+    if other := arguments.beside and arguments.beside.name:
         shown = []
         for name, measured in tables.items():
-            rows = {it: (row, measured[HERE.name][it]) for it, row in measured[beside].items()}
-            shown.append(beside_table(f"{name}, {beside} and now", rows, COLUMNS))
+            rows = {it: (row, measured[HERE.name][it]) for it, row in measured[other].items()}
+            shown.append(beside_table(f"{name}, {other} and now", rows, COLUMNS))
         print("\n\n".join(shown), end="\n\n")
     draw_chart("register", "\n\n".join(shown), arguments.out.with_suffix(".svg"))
     write_json(arguments.out, figures=tables)

@@ -1,9 +1,9 @@
-"""python -m benchmarks.tails: how much longer than most the slowest answers take at half load.
+"""python -m benchmarks.tails: the slowest responses at half load, compared with the median.
 
-For each operation of benchmarks.chat and benchmarks.payment: the most requests a second that
-sixteen connections get (one where two requests undo each other), and then p50 and p99 at half of
-that rate, kept whether or not answers come (an open loop). Beside them what the server counted
-meanwhile: stalls of its event loop and collections of garbage.
+For each operation of benchmarks.chat and benchmarks.payment, it measures the maximum rate of
+sixteen connections (of one, if two requests undo each other), and then p50 and p99 at half of that
+rate, kept regardless of responses (an open loop). It also prints the server's own counts: stalls of
+its event loop and garbage collections.
 """
 
 import argparse

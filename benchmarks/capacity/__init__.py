@@ -1,1 +1,3 @@
-"""The cost of people and invoices for the database and the servers, and the limit of one cell."""
+"""The cost of users and invoices for the database and the servers, and the limit of one
+installation.
+"""

@@ -1,6 +1,6 @@
-"""python -m benchmarks.capacity: what each thing that people and shops do costs PostgreSQL and the
-servers, and from it what an hour of 1,000 people and 100,000 open invoices cost. docs/scale.md
-tells from these figures when a second cell is due.
+"""python -m benchmarks.capacity: the cost of each activity of users and shops for PostgreSQL and
+the servers, and the resulting cost of an hour of 1,000 users and 100,000 open invoices.
+docs/scale.md uses these figures to state when a second installation is required.
 """
 
 import argparse

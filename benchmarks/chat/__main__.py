@@ -74,11 +74,11 @@ def run_beside(
     kind: str, directory: Path, arguments: argparse.Namespace
 ) -> tuple[dict[str, dict[str, Figures]], list[str]]:
     """Measure only the largest size, for both checkouts."""
-    beside, messages = arguments.beside, arguments.messages
+    other, messages = arguments.beside, arguments.messages
     with ExitStack() as stack:
         own = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="specd-chat-servers-")))
         where = stack.enter_context(databases(kind, directory, stays=arguments.keep is not None))
-        stage, urls = filled_for(where, directory, beside, messages)
+        stage, urls = filled_for(where, directory, other, messages)
         servers = {}
         for checkout, url in urls.items():
             servers[checkout.name] = stack.enter_context(serve(url, own, checkout))
@@ -87,9 +87,9 @@ def run_beside(
         measured = measure(servers, stage, wanted, arguments.seconds, arguments.rounds)
     rows = {
         OPERATIONS[name].title: (before, measured[HERE.name][name])
-        for name, before in measured[beside.name].items()
+        for name, before in measured[other.name].items()
     }
-    title = f"{TITLES[kind]}, {messages:,} messages, {beside.name} and now"
+    title = f"{TITLES[kind]}, {messages:,} messages, {other.name} and now"
     return measured, [beside_table(title, rows)]
 
 

@@ -155,29 +155,29 @@ def filled(where: Databases, stage: Stage, messages: int) -> str:
 
 
 def filled_for(
-    where: Databases, directory: Path, beside: Checkout | None, messages: int
+    where: Databases, directory: Path, other: Checkout | None, messages: int
 ) -> tuple[Stage, dict[Checkout, str]]:
     """Return the realm with `messages` messages, and a URL for each checkout.
 
     The other checkout's code creates it if necessary, and our migrations upgrade a copy of it.
     `directory` has a file that describes its people.
     """
-    if beside is None:
+    if other is None:
         stage = founded(where, directory / f"{where.kind}.json")
         return stage, {HERE: filled(where, stage, messages)}
-    before = "".join(it if it.isalnum() else "_" for it in f"{beside.name} m{messages}")
+    before = "".join(it if it.isalnum() else "_" for it in f"{other.name} m{messages}")
     remembered = directory / f"{where.kind}_{before}.json"
     if not remembered.exists():
         began = time.monotonic()
         where.create(before)
-        told = beside.run(FURNISH, where.url(before), str(messages))
+        told = other.run(FURNISH, where.url(before), str(messages))
         where.rest(before)
         remembered.write_text(told)
         seconds = time.monotonic() - began
-        print(f"{messages:,} messages loaded by {beside.name} in {seconds:.0f} s", file=sys.stderr)
+        print(f"{messages:,} messages loaded by {other.name} in {seconds:.0f} s", file=sys.stderr)
     began = time.monotonic()
     where.copy(before, "now")
     upgrade(where.url("now"), "chat")
     where.rest("now")
     print(f"copied and migrated in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return stage_of(remembered.read_text()), {beside: where.url(before), HERE: where.url("now")}
+    return stage_of(remembered.read_text()), {other: where.url(before), HERE: where.url("now")}

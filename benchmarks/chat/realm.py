@@ -7,8 +7,8 @@ subscriptions, messages, copies, topics and the search index, with the same resu
 - `hall` has 10,000 topics of one message each; the topic `act` of `stage` has 1,000 messages; the
   other 198 channels share the remaining messages, in 50 topics each.
 - The newest 20,000 messages have a copy for every subscriber of their channel, older ones only for
-  `reader`: the others joined later, as is usual in a realm that has grown. That makes three
-  million copies.
+  `reader`: the others joined later, as is usual in a growing realm. There are three million
+  copies.
 """
 
 from dataclasses import dataclass

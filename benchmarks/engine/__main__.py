@@ -141,9 +141,9 @@ def _row(peer: str, figure: str, ratios: Sequence[float], *rest: str) -> str:
 def main() -> int:
     arguments = read_arguments()
     peers = [it for it in PEERS if not arguments.peer or it.name in arguments.peer]
-    beside = arguments.beside and ours_of(arguments.beside)
-    if beside:
-        peers.insert(1, beside)
+    other = arguments.beside and ours_of(arguments.beside)
+    if other:
+        peers.insert(1, other)
 
     def load_once(operation: str, server: Server, seconds: float) -> Load:
         request = BY_NAME[operation].request
@@ -166,9 +166,9 @@ def main() -> int:
     print(peers_table(table) + "\n")
     if {OURS, *GOALS} <= {peer.name for peer in peers}:
         print(goals_table(table))
-    if beside and OURS in {peer.name for peer in peers}:
+    if other and OURS in {peer.name for peer in peers}:
         titled = {BY_NAME[name].title: row for name, row in table.items()}
-        print("\n" + figures_beside("The engine", titled, beside.name, OURS))
+        print("\n" + figures_beside("The engine", titled, other.name, OURS))
     draw_chart("engine", peers_table(table), arguments.out.with_suffix(".svg"))
     write_json(arguments.out, figures=table, arguments=vars(arguments) | {"out": ""})
     return 0

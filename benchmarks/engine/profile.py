@@ -1,8 +1,8 @@
-"""python -m benchmarks.engine.profile: where a request's time goes, without any HTTP server.
+"""python -m benchmarks.engine.profile: the time of a request by function, without an HTTP server.
 
-Calls the ASGI application in this process with a ready-made scope, so what is left is the
-framework alone. Prints microseconds per request (best of five) for every peer, then our own time
-by function (cProfile, scaled down to the time without it). Log lines go to standard error:
+It calls the ASGI application in this process with a prepared scope, so only the framework is
+measured. It prints microseconds per request (best of five) for every peer, then our own time by
+function (cProfile, scaled down to the time without it). Log lines go to standard error: use
 `2>/dev/null` or a file.
 """
 

@@ -1,11 +1,11 @@
 """python -m benchmarks.engine.wire: CPU of a request in the server's process, without a network.
 
-The server's protocol gets the bytes of a request and writes the answer to a transport that keeps
-it; log lines go to a file, metrics are in their multi-process form. `--beside DIRECTORY` measures
+The server's protocol gets the bytes of a request and writes the response to an in-memory transport.
+Log lines go to a file, and metrics have their multi-process form. `--beside DIRECTORY` measures
 another checkout of this repository in turn, with the Python of this one.
 
-Prints microseconds of processor time per request, the median of all rounds, and the ratio of the
-two checkouts, the median of the rounds' ratios. Processor time holds also beside other load.
+It prints microseconds of processor time per request, the median of all rounds, and the ratio of the
+two checkouts, the median of the rounds' ratios. Processor time is valid even under other load.
 """
 
 import argparse
@@ -168,7 +168,7 @@ def main() -> int:
 
     parser = argparse.ArgumentParser(prog="benchmarks.engine.wire", description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="requests of one measurement")
-    parser.add_argument("--starts", type=int, default=5, help="how often processes begin anew")
+    parser.add_argument("--starts", type=int, default=5, help="number of process starts")
     parser.add_argument("--rounds", type=int, default=10, help="rounds of one start")
     add_beside(parser)
     arguments = parser.parse_args()

@@ -1,8 +1,8 @@
-"""python -m benchmarks.floor: the CPU time of operations beside their floor.
+"""python -m benchmarks.floor: the CPU time of operations compared with their floor.
 
-Each request goes through the whole server in this process, only without a network, and then through
-uvicorn's protocol to an application that does nothing but send the same statements to the driver,
-fetch their rows and encode the same answer. `--lines` shows where our time goes (cProfile).
+Each request passes through the complete server in this process, without a network, and then through
+uvicorn's protocol to an application that only sends the same statements to the driver, fetches
+their rows and encodes the same response. `--lines` shows our time by function (cProfile).
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""python -m benchmarks.live: clients that wait for events, on both databases, beside a peer.
+"""python -m benchmarks.live: clients that wait for events, on both databases, compared with a peer.
 
-How soon clients are told of a message, with one server process and with two; what 10,000 clients
-cost that wait; how long until 1,000 clients know of one message. The peer is the same written
-plainly with FastAPI: queues in memory, one process, no database.
+It measures the delay of a message to clients, with one server process and with two, the cost of
+10,000 waiting clients, and the time until 1,000 clients have received a message. The peer is a
+plain implementation with FastAPI: queues in memory, one process, no database.
 """
 
 import argparse
@@ -43,7 +43,7 @@ COUNTER = "pg_stat_statements"
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.live", description=__doc__)
-    parser.add_argument("--clients", type=int, default=10_000, help="the most that wait at once")
+    parser.add_argument("--clients", type=int, default=10_000, help="number of waiting clients")
     parser.add_argument("--messages", type=int, default=200, help="whose latency is measured")
     parser.add_argument("--idle", type=float, default=10, help="seconds to watch clients wait")
     parser.add_argument("--beating", type=float, default=60, help="and to watch them poll again")

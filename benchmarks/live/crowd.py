@@ -164,7 +164,7 @@ class Crowd:
         self.check()
         ports = [poller.port for _, poller in told]
         if len(ports) != count or len(set(ports)) != count:
-            raise ClientsFailed(f"{len(ports)} of {count} clients were told of {message_id}")
+            raise ClientsFailed(f"{len(ports)} of {count} clients received {message_id}")
         return [(at, poller.port) for at, poller in self._told.pop(message_id)]
 
     def check(self) -> None:

@@ -48,7 +48,7 @@ def checkout_at(directory: Path | str) -> Checkout:
     """
     root = Path(directory).resolve()
     if not (root / "wsgi.py").exists():
-        raise argparse.ArgumentTypeError(f"{root} is no checkout of this repository")
+        raise argparse.ArgumentTypeError(f"{root} is not a checkout of this repository")
     described = subprocess.run(
         ["git", "-C", root, "describe", "--always", "--dirty", "--exclude=*"],
         capture_output=True,
@@ -75,6 +75,6 @@ def add_beside(parser: argparse.ArgumentParser) -> None:
 HERE = Checkout(ROOT, "specd")
 
 
-def with_ours(beside: Checkout | None) -> list[Checkout]:
+def with_ours(other: Checkout | None) -> list[Checkout]:
     """Return the checkouts to measure: ours, and the other one if it is given."""
-    return [HERE] if beside is None else [HERE, beside]
+    return [HERE] if other is None else [HERE, other]

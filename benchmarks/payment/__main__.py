@@ -1,4 +1,4 @@
-"""python -m benchmarks.payment: fresh databases, both services, five operations, ratios."""
+"""python -m benchmarks.payment: new databases, both services, five operations, ratios."""
 
 import argparse
 import json

@@ -129,10 +129,10 @@ CONTESTANTS = (
 )
 
 
-def contestants(beside: Checkout | None) -> tuple[Contestant, ...]:
+def contestants(other: Checkout | None) -> tuple[Contestant, ...]:
     """Return our service, the other checkout's service if it is given, and the peer."""
-    if beside is None:
+    if other is None:
         return CONTESTANTS
     ours, peer = CONTESTANTS
-    prepare, serve = partial(prepare_of, beside), partial(serve_ours, checkout=beside)
-    return ours, Contestant(beside.name, "beside", 8714, prepare, serve), peer
+    prepare, serve = partial(prepare_of, other), partial(serve_ours, checkout=other)
+    return ours, Contestant(other.name, "beside", 8714, prepare, serve), peer

@@ -60,7 +60,7 @@ METHOD = {
 
 @dataclass(frozen=True, slots=True)
 class StoryResult:
-    """What the load needs from the story: an unpaid invoice and the key that created it."""
+    """The input of the load: an unpaid invoice and the key that created it."""
 
     invoice_id: str
     idempotency_key: str

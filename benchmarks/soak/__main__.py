@@ -1,5 +1,5 @@
-"""python -m benchmarks.soak: both services under a mixed load for an hour; the memory of each
-process every ten seconds. Exits 1 where one has grown.
+"""python -m benchmarks.soak: both services under a mixed load for an hour, with the memory of each
+process every ten seconds. Exits with 1 if a process has grown.
 """
 
 import argparse

@@ -1,14 +1,14 @@
-"""python -m benchmarks.start: how long specd takes to start, and its memory at rest.
+"""python -m benchmarks.start: the start time of specd, and its memory at rest.
 
-Every measurement is a new process; files are in the page cache and Python's caches are written,
-because a first round is not counted. `--beside DIRECTORY` measures another checkout of this
+Every measurement is a new process. Files are in the page cache and Python's caches are written,
+because the first round is not counted. `--beside DIRECTORY` measures another checkout of this
 repository in turn, with the Python of this one.
 
-Prints medians of all rounds: seconds by the wall and of processor time, and MiB. `serve` counts to
-the first answer of /readyz, `demo` until all is ready (what `scripts/run` does once specd is
-installed; with `anvil` on PATH the chain is anvil). "Later" is processor time after that answer, in
-all processes: ten requests of each service, and what the server loads meanwhile. A process's RSS
-has the pages that it shares with others; its PSS has its share of them.
+It prints medians of all rounds: elapsed seconds, seconds of processor time, and MiB. `serve` ends
+with the first response of /readyz, and `demo` when all is ready (like `scripts/run` after specd is
+installed; with `anvil` on PATH the chain is anvil). "Later" is processor time after that response,
+in all processes: ten requests of each service, and modules that the server loads meanwhile. The RSS
+of a process includes pages that it shares with others, and its PSS includes its share of them.
 """
 
 import argparse

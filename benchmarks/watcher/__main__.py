@@ -1,7 +1,8 @@
-"""python -m benchmarks.watcher: what a block costs the chain watcher with few and with many open
-invoices, on a real local chain (anvil) and both databases.
+"""python -m benchmarks.watcher: the cost of a block for the chain watcher with few and with many
+open invoices, on a real local chain (anvil) and both databases.
 
-Each block holds one payment to an open invoice and some transfers of the token to strangers.
+Each block contains one payment to an open invoice and some transfers of the token to unrelated
+addresses.
 """
 
 import argparse

@@ -46,7 +46,7 @@ class Counter:
 
 
 def watch(watcher: ChainWatcher) -> None:
-    """Run steps until nothing is left to do."""
+    """Run steps until there is no more work."""
     while watcher.try_watch_one():
         pass
 
@@ -97,7 +97,7 @@ def one_block(
     }
     with database.reading() as books:
         pending = books.scalar(select(Invoice.amount_pending).where(Invoice.id == paid))
-    assert pending == 5_000_000, "the payment is not in the books"
+    assert pending == 5_000_000, "the payment is not recorded"
     return cost
 
 

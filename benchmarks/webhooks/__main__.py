@@ -1,8 +1,10 @@
-"""python -m benchmarks.webhooks: events to their receivers, on both databases, beside a peer.
+"""python -m benchmarks.webhooks: events to their receivers, on both databases, compared with a
+peer.
 
-How many events a second leave a backlog, to one receiver and to a hundred; how long it takes from
-the commit of an event to its receipt; and the same beside receivers that hang, refuse connections
-or do not answer at all. The peer posts the same messages with httpx, without any database.
+It measures the events per second from a backlog, to one receiver and to a hundred, and the time
+from the commit of an event to its receipt. Both are repeated with additional receivers that hang,
+refuse connections or do not respond at all. The peer posts the same messages with httpx, without a
+database.
 """
 
 import argparse
@@ -42,7 +44,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--events", type=int, default=2_000, help="of a backlog")
     parser.add_argument("--rate", type=float, default=100, help="events per second as they come")
     parser.add_argument("--seconds", type=float, default=10, help="in which events come")
-    parser.add_argument("--bad-seconds", type=float, default=30, help="and beside bad receivers")
+    parser.add_argument("--bad-seconds", type=float, default=30, help="with failing receivers")
     parser.add_argument("--database", action="append", choices=["sqlite", "postgresql"])
     parser.add_argument("--no-peer", action="store_true")
     add_beside(parser)

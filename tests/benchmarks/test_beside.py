@@ -53,7 +53,7 @@ def test_commit_identifies_its_checkout() -> None:
 
 
 def test_directory_without_a_checkout_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="is no checkout"):
+    with pytest.raises(argparse.ArgumentTypeError, match="is not a checkout"):
         checkout_at(tmp_path)
 
 

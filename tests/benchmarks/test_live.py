@@ -60,5 +60,5 @@ def test_client_distinguishes_complete_and_partial_answers() -> None:
 
 
 def test_measurement_fails_if_clients_are_not_notified() -> None:
-    with pytest.raises(ClientsFailed, match="0 of 1 clients were told of 7"):
+    with pytest.raises(ClientsFailed, match="0 of 1 clients received 7"):
         asyncio.run(Crowd(port=0).told(7, 1, seconds=0.01))
