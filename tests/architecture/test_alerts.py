@@ -41,22 +41,22 @@ def test_each_rule_names_an_action_and_a_runbook() -> None:
     assert len({rule["alert"] for rule in rules}) == len(rules)
     for rule in rules:
         assert rule["labels"]["severity"] in ("page", "ticket"), rule["alert"]
-        told = rule["annotations"]
-        assert told["summary"].endswith("."), rule["alert"]
-        assert told["action"].endswith("."), rule["alert"]
-        page, _, anchor = told["runbook"].partition("#")
-        assert anchor in anchors(ROOT / page), told["runbook"]
+        annotations = rule["annotations"]
+        assert annotations["summary"].endswith("."), rule["alert"]
+        assert annotations["action"].endswith("."), rule["alert"]
+        page, _, anchor = annotations["runbook"].partition("#")
+        assert anchor in anchors(ROOT / page), annotations["runbook"]
 
 
 def test_rules_parse(promtool: str) -> None:
-    status, told = run(promtool, "check", "rules", str(RULES))
-    assert status == 0, told
-    assert f"{len(read_rules())} rules found" in told
+    status, output = run(promtool, "check", "rules", str(RULES))
+    assert status == 0, output
+    assert f"{len(read_rules())} rules found" in output
 
 
 def test_rules_fire_when_expected(promtool: str) -> None:
-    status, told = run(promtool, "test", "rules", str(PLAYED))
-    assert (status, "SUCCESS" in told) == (0, True), told
+    status, output = run(promtool, "test", "rules", str(PLAYED))
+    assert (status, "SUCCESS" in output) == (0, True), output
 
 
 def test_each_rule_has_a_test_case() -> None:
@@ -73,8 +73,8 @@ def test_rule_that_does_not_fire_is_detected(promtool: str, tmp_path: Path) -> N
     (tmp_path / "played.yml").write_text(
         yaml.safe_dump({**played, "rule_files": [str(tmp_path / "alerts.yml")]})
     )
-    status, told = run(promtool, "test", "rules", str(tmp_path / "played.yml"))
-    assert (status, "FAILED" in told) == (1, True), told
+    status, output = run(promtool, "test", "rules", str(tmp_path / "played.yml"))
+    assert (status, "FAILED" in output) == (1, True), output
 
 
 def test_panels_contain_valid_queries(promtool: str, tmp_path: Path) -> None:
@@ -85,9 +85,9 @@ def test_panels_contain_valid_queries(promtool: str, tmp_path: Path) -> None:
     ]
     file = tmp_path / "panels.yml"
     file.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": asked}]}))
-    status, told = run(promtool, "check", "rules", str(file))
-    assert status == 0, told
-    assert f"{len(asked)} rules found" in told
+    status, output = run(promtool, "check", "rules", str(file))
+    assert status == 0, output
+    assert f"{len(asked)} rules found" in output
 
 
 def test_panels_and_rules_use_our_metrics() -> None:

@@ -56,8 +56,8 @@ def only_with(clone: Path, **pythons: str) -> Path:
 
 def test_output_of_pip_is_hidden_if_it_succeeds(clone: Path) -> None:
     done = install(clone, pip_ends_with=0)
-    said = "Installing specd [services] into .venv (a minute or two) ...\n"
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", said)
+    message = "Installing specd [services] into .venv (a minute or two) ...\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", message)
     again = install(clone, pip_ends_with=1)
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
 
@@ -78,7 +78,7 @@ NEWER = "install it (Debian, Ubuntu: apt install python3 python3-venv)."
 
 
 @pytest.mark.parametrize(
-    ("pythons", "asked", "told"),
+    ("pythons", "asked", "message"),
     [
         ({}, {}, f"Python 3.11 or newer is needed, and Python is not here: {NEWER}"),
         (
@@ -106,11 +106,11 @@ NEWER = "install it (Debian, Ubuntu: apt install python3 python3-venv)."
     ids=["absent", "too old", "without venv", "the named one is too old", "named and absent"],
 )
 def test_missing_python_is_reported_in_one_sentence(
-    clone: Path, pythons: dict[str, str], asked: dict[str, str], told: str
+    clone: Path, pythons: dict[str, str], asked: dict[str, str], message: str
 ) -> None:
     path = only_with(clone, **pythons)
     done = run(clone, PATH=str(path), **asked)
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{told}\n")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"{message}\n")
     assert not (clone / ".venv").exists()
 
 

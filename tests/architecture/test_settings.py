@@ -113,11 +113,11 @@ def test_invalid_value_is_rejected_in_one_sentence_without_repeating_it(
 ) -> None:
     with pytest.raises(SettingsError) as raised:
         Settings.from_env({variable: text})
-    told = str(raised.value)
-    assert told.startswith(sentence)
-    assert told.endswith(".")
-    assert "\n" not in told
-    assert "pw9" not in told
+    message = str(raised.value)
+    assert message.startswith(sentence)
+    assert message.endswith(".")
+    assert "\n" not in message
+    assert "pw9" not in message
 
 
 def test_variables_of_the_test_suite_are_ignored() -> None:

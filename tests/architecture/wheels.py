@@ -81,12 +81,12 @@ def find_missing(version: str, platform: Platform, wanted: str) -> list[str]:
     platform.
     """
     constraints = ROOT / "constraints.txt"
-    report, said = _resolved(version, platform, [wanted, "--constraint", str(constraints)])
+    report, output = _resolved(version, platform, [wanted, "--constraint", str(constraints)])
     if report is not None:
         there_alone = sorted(_required_there_alone(report, version, platform))
         return find_without_wheel(version, platform, there_alone)
     pins = [line for line in constraints.read_text().splitlines() if "==" in line]
-    return find_without_wheel(version, platform, pins) or [said.strip().rpartition("\n")[2]]
+    return find_without_wheel(version, platform, pins) or [output.strip().rpartition("\n")[2]]
 
 
 def find_without_wheel(
@@ -95,8 +95,8 @@ def find_without_wheel(
     """Return the given requirements that have no wheel, without looking at their dependencies."""
     left, missing = list(wanted), []
     while left:
-        _, said = _resolved(version, platform, ["--no-deps", *options, *left])
-        found = _NONE_FITS.search(said)
+        _, output = _resolved(version, platform, ["--no-deps", *options, *left])
+        found = _NONE_FITS.search(output)
         if found is None:
             break
         missing.append(found[1])

@@ -19,9 +19,9 @@ def test_each_activity_has_a_cost(
     monkeypatch.setattr("sys.argv", ["benchmarks.capacity", *options])
     with patch("specd._logs.configure"):
         assert capacity.main() == 0
-    told = capsys.readouterr().out
-    assert "1,000 people" in told
-    assert "100,000 invoices an hour" in told
+    output = capsys.readouterr().out
+    assert "1,000 people" in output
+    assert "100,000 invoices an hour" in output
     found = json.loads(out.read_text())
     assert found["costs"]["chat"].keys() == PERSON_HOUR.keys()
     assert found["costs"]["payment"].keys() == INVOICE_LIFE.keys()

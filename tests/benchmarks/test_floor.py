@@ -115,9 +115,9 @@ def test_service_is_called_in_process_and_profiled() -> None:
         assert (await connection.ask(REQUEST)).startswith(b"HTTP/1.1 200 ")
         return await profile(lambda: connection.ask(REQUEST), 3, 200)
 
-    told = asyncio.run(run())
-    assert told.startswith("3 requests\n")
-    assert "engine.py" in told
+    report = asyncio.run(run())
+    assert report.startswith("3 requests\n")
+    assert "engine.py" in report
 
 
 def test_exceeded_goal_is_reported() -> None:

@@ -57,8 +57,8 @@ def test_fastapi_service_passes_the_payment_scenario(tmp_path: Path) -> None:
     app = build_app(Settings(database_url=url, chain_ids=frozenset({CHAIN_ID})))
 
     with TestClient(app) as client:
-        told = tell(client.request, bearer)
-        stocked = stock_invoices(url, like=told.invoice_id, count=2)
+        result = tell(client.request, bearer)
+        stocked = stock_invoices(url, like=result.invoice_id, count=2)
         answer = client.get(
             f"/v1/invoices/{stocked[1]}", headers={"Authorization": f"Bearer {bearer}"}
         )

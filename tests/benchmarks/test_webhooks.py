@@ -50,9 +50,9 @@ def test_goal_applies_to_the_worst_value() -> None:
         for p99 in (900.0, 1100.0)
     ]
     assert goal(lines, receivers=5, bound_ms=1200, per_second=100)[1]
-    said, is_reached = goal(lines, receivers=5, bound_ms=1000, per_second=100)
+    line, is_reached = goal(lines, receivers=5, bound_ms=1000, per_second=100)
     assert not is_reached
-    assert "1,100 ms" in said
-    said, is_reached = goal(lines, receivers=5, bound_ms=1200, per_second=200)
+    assert "1,100 ms" in line
+    line, is_reached = goal(lines, receivers=5, bound_ms=1200, per_second=200)
     assert not is_reached
-    assert "came too slowly" in said
+    assert "came too slowly" in line

@@ -373,8 +373,8 @@ class TestForeground:
         ) as (chain, process, _):
             assert chain.has_code(TOKEN)
             process.terminate()
-            _, said = process.communicate(timeout=20)
-        assert "this chain is new" in said
+            _, output = process.communicate(timeout=20)
+        assert "this chain is new" in output
         assert (tmp_path / "chain.unreadable").read_text() == saved
         assert state.exists()
 

@@ -195,7 +195,7 @@ class TestGrant:
         assert rights() == (False, True)
 
     @pytest.mark.parametrize(
-        ("arguments", "told"),
+        ("arguments", "message"),
         [
             (("cordelia@acme.example",), "--create-users"),
             (("nobody@acme.example", "--create-users"), "There is no user"),
@@ -203,10 +203,10 @@ class TestGrant:
         ],
     )
     def test_rejects_invalid_input(
-        self, migrated: Specd, acme: dict[str, Any], arguments: tuple[str, ...], told: str
+        self, migrated: Specd, acme: dict[str, Any], arguments: tuple[str, ...], message: str
     ) -> None:
-        said = migrated.refusal("chat", "grant", "--realm", "1", "--email", *arguments)
-        assert told in said
+        sentence = migrated.refusal("chat", "grant", "--realm", "1", "--email", *arguments)
+        assert message in sentence
 
 
 class TestSetRealm:

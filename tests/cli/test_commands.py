@@ -48,9 +48,9 @@ class TestWorker:
     def test_only_excludes_the_name_of_a_worker(
         self, specd: Specd, started: list[tuple[str, ...]]
     ) -> None:
-        status, _, said = specd("worker", "webhooks", "--only", "chat", "--only", "payment")
+        status, _, error = specd("worker", "webhooks", "--only", "chat", "--only", "payment")
         assert (status, started) == (2, [])
-        assert "Name workers, or services with --only." in said
+        assert "Name workers, or services with --only." in error
 
 
 class TestMigrate:
@@ -174,7 +174,7 @@ def test_invalid_setting_stops_every_command(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("pamyent",), "No such command"),
         (("payment", "destroy"), "No such command"),
@@ -186,9 +186,9 @@ def test_invalid_setting_stops_every_command(
     ],
 )
 def test_invalid_command_line_is_reported_in_one_sentence(
-    specd: Specd, words: tuple[str, ...], told: str
+    specd: Specd, words: tuple[str, ...], message: str
 ) -> None:
-    assert told.lower() in specd.refusal(*words).lower()
+    assert message.lower() in specd.refusal(*words).lower()
 
 
 @pytest.mark.parametrize(

@@ -63,9 +63,9 @@ def test_unwritable_folder_is_reported(
     if (command, setting) == ("worker", "SPECD_METRICS_DIR"):
         require_folders(Settings.from_env(), serves=False)  # its unit may not write to it
         return
-    told = broken(ready)["folders"] if command == "doctor" else ready.refusal(command)
-    assert str(tmp_path / "file") in told
-    assert setting in told
+    message = broken(ready)["folders"] if command == "doctor" else ready.refusal(command)
+    assert str(tmp_path / "file") in message
+    assert setting in message
 
 
 def test_full_disk_is_reported(
@@ -131,9 +131,9 @@ def test_missing_extra_is_reported(ready: Specd, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(__import__("sys").modules, "boto3", None)
     monkeypatch.delitem(__import__("sys").modules, "adapters.file_store.s3", raising=False)
     assert "extra s3" in broken(ready)["uploads"]
-    told = "SPECD_CHAT_UPLOAD_BUCKET needs the extra s3: pip install 'specd-server[s3]'."
-    assert told in ready("doctor")[1], "brackets must be printed as text"
-    assert ready.refusal("worker") == told
+    message = "SPECD_CHAT_UPLOAD_BUCKET needs the extra s3: pip install 'specd-server[s3]'."
+    assert message in ready("doctor")[1], "brackets must be printed as text"
+    assert ready.refusal("worker") == message
     with pytest.raises(SystemExit, match="extra s3"):
         _ = wsgi.app
 
@@ -175,10 +175,10 @@ def test_trusting_all_proxies_and_plain_links_are_reported(
 def test_reason_of_the_driver_is_printed(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"postgresql+psycopg://specd:hush@127.0.0.1:{free_port()}/specd"
     monkeypatch.setenv("SPECD_CHAT_DATABASE_URL", url)
-    told = broken(ready)["chat database"]
-    assert "refused" in told
-    assert "SPECD_CHAT_DATABASE_URL" in told
-    assert "hush" not in told
+    message = broken(ready)["chat database"]
+    assert "refused" in message
+    assert "SPECD_CHAT_DATABASE_URL" in message
+    assert "hush" not in message
 
 
 def test_connections_are_compared_with_the_limit_of_the_server(
@@ -203,10 +203,10 @@ def test_database_of_another_release_gives_one_message(ready: Specd, tmp_path: P
         database.execute("UPDATE alembic_version SET version_num = '9999'")
         database.execute("DELETE FROM schema_compatibility")
         database.commit()
-    told = {ready.refusal("migrate"), ready.refusal("serve"), ready.refusal("worker")}
-    told.add(f"The chat database is {broken(ready)['chat database']}")
-    assert len(told) == 1, told
-    assert "not of this release or an earlier one" in told.pop()
+    message = {ready.refusal("migrate"), ready.refusal("serve"), ready.refusal("worker")}
+    message.add(f"The chat database is {broken(ready)['chat database']}")
+    assert len(message) == 1, message
+    assert "not of this release or an earlier one" in message.pop()
 
 
 @pytest.mark.parametrize(("serves", "state"), [(True, "broken"), (False, "warning")])
@@ -220,10 +220,10 @@ def test_missing_workers_are_reported(
     assert not set(gone) & {*broken(ready), *broken(ready, "warning")}
     monkeypatch.setattr(diagnosis_workers, "GONE_S", -1.0)
     monkeypatch.setattr(diagnosis_workers, "_is_served", lambda _: serves)
-    told = broken(ready, state)
-    assert "uploads" in told["chat workers"]
-    assert "chain_watcher" in told["payment workers"]
-    assert "start specd worker" in told["payment workers"]
+    message = broken(ready, state)
+    assert "uploads" in message["chat workers"]
+    assert "chain_watcher" in message["payment workers"]
+    assert "start specd worker" in message["payment workers"]
 
 
 def test_removed_setting_is_reported_and_ignored(
@@ -249,10 +249,10 @@ def test_suggested_sql_creates_role_and_database(
     other = f"{name}_payment"
     url = make_url(postgres.url_of(name)).set(username=role, password="x")
     monkeypatch.setenv("SPECD_CHAT_DATABASE_URL", url.render_as_string(hide_password=False))
-    told = broken(ready)["chat database"]
+    message = broken(ready)["chat database"]
     created = f'CREATE ROLE "{role}" LOGIN PASSWORD'
-    assert created in told
-    assert "ENCODING 'UTF8' TEMPLATE template0" in told
+    assert created in message
+    assert "ENCODING 'UTF8' TEMPLATE template0" in message
 
     def execute(statement: str) -> None:
         superuser = make_url(postgres.url_of("postgres")).set(drivername="postgresql")

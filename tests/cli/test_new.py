@@ -39,8 +39,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
     shop = Stranger(folder)
     document = folder / "odd.yaml"
     document.write_text(ODD)
-    said = shop.specd("new", "odd", "--document", str(document))
-    assert said.splitlines() == [
+    output = shop.specd("new", "odd", "--document", str(document))
+    assert output.splitlines() == [
         *("wrote    wsgi.py", "wrote    pyproject.toml", "wrote    README.md"),
         *("wrote    .gitignore", "wrote    odd/__init__.py", "wrote    odd/openapi.yaml"),
         *("wrote    odd/errors.py", "wrote    odd/models.py", "wrote    odd/auth.py"),
@@ -54,8 +54,8 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
         *("wrote    tests/odd/test_session.py",),
         "Next: specd migrate && pytest && specd serve --reload",
     ]
-    said = shop.specd("new", "greeter", below="odd")
-    assert [line for line in said.splitlines() if line.startswith("changed")] == [
+    output = shop.specd("new", "greeter", below="odd")
+    assert [line for line in output.splitlines() if line.startswith("changed")] == [
         "changed  wsgi.py"
     ]
     assert 'project = Project("odd", "greeter")\n' in (shop.path / "wsgi.py").read_text()
@@ -173,7 +173,7 @@ def refusals(shop: Stranger) -> dict[str, tuple[int, str]]:
     done = shop.run("each", *NO_NAMES, *TAKEN)
     (shop.path / "taken").rmdir()
     assert done.returncode == 0, done.stderr
-    return {name: (status, said) for name, (status, said) in json.loads(done.stdout).items()}
+    return {name: (status, output) for name, (status, output) in json.loads(done.stdout).items()}
 
 
 @pytest.mark.parametrize("name", NO_NAMES)
@@ -230,13 +230,13 @@ def test_update_adds_new_operations_of_the_document(tmp_path: Path) -> None:
     shop.specd("new", "greeter")
     handlers = shop.path / "greeter/handlers/greetings.py"
     own = handlers.read_text()
-    said = shop.specd("new", "greeter", "--update")
-    assert said == "Nothing to add: the handlers are those of the document.\n"
+    output = shop.specd("new", "greeter", "--update")
+    assert output == "Nothing to add: the handlers are those of the document.\n"
 
     document = shop.path / "greeter/openapi.yaml"
     document.write_text(document.read_text() + MORE + HEALTH)
-    said = shop.specd("new", "greeter", "--update")
-    assert said.splitlines() == [
+    output = shop.specd("new", "greeter", "--update")
+    assert output.splitlines() == [
         "wrote    greeter/handlers/operations.py",
         "wrote    tests/greeter/test_operations.py",
         "changed  greeter/handlers/greetings.py",
@@ -274,16 +274,16 @@ class TestInThisRepository:
         text = document.read_text()
         assert "\npaths:\n" in text
         document.write_text(text.replace("\npaths:\n", f"\npaths:\n{HEALTH}", 1))
-        said = tree.specd("new", "payment", "--update")
-        assert said.splitlines() == [
+        output = tree.specd("new", "payment", "--update")
+        assert output.splitlines() == [
             "wrote    handlers/payment/operations.py",
             "wrote    tests/handlers/payment/test_operations.py",
             "changed  handlers/payment/types.py",
         ]
 
-        said = tree.specd("new", "greeter")
-        assert "changed  wsgi.py" in said.splitlines()
-        assert "wrote    greeter/handlers/greetings.py" in said.splitlines()
+        output = tree.specd("new", "greeter")
+        assert "changed  wsgi.py" in output.splitlines()
+        assert "wrote    greeter/handlers/greetings.py" in output.splitlines()
         assert "/greeter/v1/greetings/{person}" in tree.specd("routes")
 
 

@@ -27,10 +27,10 @@ def test_runs_both_until_stopped(tmp_path: Path) -> None:
     ) as process:  # fmt: skip
         try:
             assert process.stdout is not None
-            told = json.loads(process.stdout.readline() or "{}")
-            relay = httpx.get(told["push_relay_url"], trust_env=False).json()
+            announced = json.loads(process.stdout.readline() or "{}")
+            relay = httpx.get(announced["push_relay_url"], trust_env=False).json()
             assert len(relay["bouncer_public_key"]) == 44
-            page = f"{told['video_vendor_url']}/oauth/authorize?response_type=code&client_id="
+            page = f"{announced['video_vendor_url']}/oauth/authorize?response_type=code&client_id="
             assert httpx.get(f"{page}acme", trust_env=False).status_code == 200
             assert httpx.get(f"{page}other", trust_env=False).status_code == 400
             process.send_signal(signal.SIGTERM)

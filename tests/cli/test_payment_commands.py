@@ -17,7 +17,7 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 
 class TestCreateProject:
     @pytest.mark.parametrize(
-        ("xpub", "told"),
+        ("xpub", "message"),
         [
             (XPRV, "private key"),
             ("xpub6nonsense", "not an account-level extended public key"),
@@ -28,11 +28,11 @@ class TestCreateProject:
         ids=["xprv", "nonsense", "wrong-checksum", "empty", "nul"],
     )
     def test_rejects_an_xpub_of_another_level(
-        self, migrated: Specd, rows: Callable[[], dict[str, int]], xpub: str, told: str
+        self, migrated: Specd, rows: Callable[[], dict[str, int]], xpub: str, message: str
     ) -> None:
         before = rows()
         sentence = migrated.refusal("payment", "create-project", "--name", "S", "--xpub", xpub)
-        assert told in sentence
+        assert message in sentence
         assert len(xpub) < 5 or xpub[:20] not in sentence
         assert rows() == before
 
@@ -194,10 +194,10 @@ class TestWebhooks:
         self, migrated: Specd, project: str, rows: Callable[[], dict[str, int]]
     ) -> None:
         before = rows()
-        told = migrated.refusal(
+        message = migrated.refusal(
             "payment", "create-endpoint", "--project", project, "--url", "https://127.0.0.1/"
         )
-        assert "not public" in told
+        assert "not public" in message
         assert rows() == before
 
     def test_reseals_with_a_new_secret(
@@ -212,10 +212,10 @@ class TestWebhooks:
         monkeypatch.delenv("SPECD_PAYMENT_SECRET_PREVIOUS")
         migrated.json("payment", "create-endpoint", "--project", project, "--url", self.URL)
         monkeypatch.setenv("SPECD_PAYMENT_SECRET", "a" * 32)
-        told = migrated.refusal(
+        message = migrated.refusal(
             "payment", "create-endpoint", "--project", project, "--url", self.URL
         )
-        assert "another SPECD_PAYMENT_SECRET" in told
+        assert "another SPECD_PAYMENT_SECRET" in message
 
     def test_lost_secret_can_be_replaced(
         self, migrated: Specd, project: str, monkeypatch: pytest.MonkeyPatch
@@ -224,8 +224,8 @@ class TestWebhooks:
         migrated.json("payment", "create-endpoint", "--project", project, "--url", self.URL)
         monkeypatch.setenv("SPECD_PAYMENT_SECRET", "b" * 32)
         assert "another SPECD_PAYMENT_SECRET" in migrated.refusal("payment", "reseal")
-        told = migrated.json("payment", "reseal", "--without-previous")
-        assert told == {"resealed": 0}
+        message = migrated.json("payment", "reseal", "--without-previous")
+        assert message == {"resealed": 0}
         migrated.json("payment", "create-endpoint", "--project", project, "--url", self.URL)
 
 

@@ -212,8 +212,8 @@ def test_invalid_input_is_rejected(
     _, ada = shop
     with RunningServer(tmp_path, {}) as server:
         there = ("--url", server.url)
-        said = specd.refusal("payment", "events", *there, "--key", "prk_test_nobody")
-        assert said.startswith("the server refused: 401: Send a valid API key")
+        sentence = specd.refusal("payment", "events", *there, "--key", "prk_test_nobody")
+        assert sentence.startswith("the server refused: 401: Send a valid API key")
         other = ("--url", f"{server.url}/docs", "--key", ada.key)
         assert "404" in specd.refusal("payment", "events", *other)
         listen = ("payment", "listen", *there, "--key", ada.key, "--forward-to")

@@ -89,7 +89,7 @@ class TestCreateMethod:
         assert made["token_symbol"] == "MKR"
 
     @pytest.mark.parametrize(
-        ("code", "told"),
+        ("code", "message"),
         [
             ("0x", "no contract at that address"),
             (token(18), "18 decimals"),
@@ -111,17 +111,17 @@ class TestCreateMethod:
         chain: LocalChain,
         rows: Callable[[], dict[str, int]],
         code: str,
-        told: str,
+        message: str,
     ) -> None:
         before = rows()
         chain.call("anvil_setCode", PLACE, code)
-        assert told in migrated.refusal(*words(project, at=PLACE))
+        assert message in migrated.refusal(*words(project, at=PLACE))
         assert rows() == before
         made = migrated.json(*words(project, at=PLACE), "--unchecked")
         assert made["warnings"] == []
 
     @pytest.mark.parametrize(
-        ("symbol", "told"),
+        ("symbol", "message"),
         [
             (None, "does not give its symbol"),
             (b"", "does not give its symbol"),
@@ -137,15 +137,15 @@ class TestCreateMethod:
         ids=str,
     )
     def test_operator_must_replace_an_unusable_symbol(
-        self, migrated: Specd, project: str, chain: LocalChain, symbol: bytes | None, told: str
+        self, migrated: Specd, project: str, chain: LocalChain, symbol: bytes | None, message: str
     ) -> None:
         chain.call("anvil_setCode", PLACE, token(symbol=symbol))
         sentence = migrated.refusal(*words(project, at=PLACE, symbol=None))
-        assert told in sentence
+        assert message in sentence
         assert "--symbol" in sentence
         made, (warning,) = warned(migrated, *words(project, at=PLACE))
         assert made["token_symbol"] == "TUSD"
-        assert told in warning
+        assert message in warning
 
     def test_warns_without_a_chain(self, migrated: Specd, project: str) -> None:
         assert "--symbol" in migrated.refusal(*words(project, symbol=None))
@@ -166,7 +166,7 @@ class TestCreateMethod:
         def other(question: Question) -> None:
             question.result("0x1")
 
-        for answers, told in (
+        for answers, message in (
             (Question.hang, "no answer in time"),
             (limited, "daily request count exceeded"),
             (other, "serves chain 1"),
@@ -174,7 +174,7 @@ class TestCreateMethod:
             with serving(answers, secret="s3cr3tkey") as endpoint:
                 monkeypatch.setenv("SPECD_CHAIN_RPC_URLS", endpoint.url)
                 sentence = migrated.refusal(*words(project))
-            assert told in sentence
+            assert message in sentence
             assert "--unchecked" in sentence
             assert "s3cr3tkey" not in sentence
 

@@ -48,11 +48,11 @@ def test_other_machine_must_have_the_same_secret(
     machine(command)
     assert started == [command] * 2
     set_secret(monkeypatch, service, "b")
-    told = machine.refusal(command, "--only", service)
-    assert f"another SPECD_{service.upper()}_SECRET" in told
-    assert "a" * 32 not in told
-    assert "b" * 32 not in told
-    assert machine.refusal(command) == told
+    message = machine.refusal(command, "--only", service)
+    assert f"another SPECD_{service.upper()}_SECRET" in message
+    assert "a" * 32 not in message
+    assert "b" * 32 not in message
+    assert machine.refusal(command) == message
     (unconcerned,) = {*SERVICES} - {service}
     machine(command, "--only", unconcerned)
     assert started == [command] * 3

@@ -54,11 +54,11 @@ REFUSED = {
 def test_invalid_setting_is_rejected(
     specd: Specd, monkeypatch: pytest.MonkeyPatch, what: str, command: tuple[str, ...]
 ) -> None:
-    settings, told = REFUSED[what]
+    settings, message = REFUSED[what]
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     refused = specd.refusal(*command)
-    assert told in refused
+    assert message in refused
     assert "hush-word" not in refused
 
 
@@ -139,7 +139,7 @@ FOUND = {
 def test_setting_that_does_not_match_the_environment_is_reported(
     specd: Specd, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str
 ) -> None:
-    settings, check, told = FOUND[what]
+    settings, check, message = FOUND[what]
     for service in project.names:
         place_migrated(tmp_path / "var" / f"{service}.db", service)
     monkeypatch.setenv("SPECD_BIND", f"127.0.0.1:{free_port()}")
@@ -150,5 +150,5 @@ def test_setting_that_does_not_match_the_environment_is_reported(
         monkeypatch.setenv(name, value.replace(DEAD, dead))
     found = broken(specd)
     assert list(found) == [check.format(dead=dead)], "there must be no other problem"
-    assert told in found[check.format(dead=dead)]
+    assert message in found[check.format(dead=dead)]
     assert "hush-word" not in str(found)

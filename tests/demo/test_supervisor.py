@@ -42,12 +42,12 @@ def holds(condition: Callable[[], bool]) -> Callable[[], Awaitable[bool]]:
 
 def run(body: Callable[[Supervisor], Awaitable[int]], *, grace_s: float = 5.0) -> list[str]:
     """Supervise `body` with short pauses, and return the output of the supervisor."""
-    said: list[str] = []
+    output: list[str] = []
     status = asyncio.run(
-        supervise(body, Supervisor(said.append, first_delay_s=0.01, grace_s=grace_s))
+        supervise(body, Supervisor(output.append, first_delay_s=0.01, grace_s=grace_s))
     )
     assert status == 0
-    return said
+    return output
 
 
 def test_program_that_dies_is_restarted_and_its_last_output_shown(tmp_path: Path) -> None:
@@ -58,21 +58,21 @@ def test_program_that_dies_is_restarted_and_its_last_output_shown(tmp_path: Path
         thrice = holds(lambda: len(pids_in(pids)) >= 3)
         return 0 if await supervisor.until("Three starts", thrice, SOON_S) else 1
 
-    said = run(body)
+    output = run(body)
     assert len(set(pids_in(pids))) >= 3
-    assert said[0].startswith("child died (exit status 3); again in 0.01 s")
-    assert said[1] == "    alas"
-    assert any("again in 0.02 s" in line for line in said), "the pause must grow"
+    assert output[0].startswith("child died (exit status 3); again in 0.01 s")
+    assert output[1] == "    alas"
+    assert any("again in 0.02 s" in line for line in output), "the pause must grow"
 
 
 def test_signal_that_ended_a_program_is_reported(tmp_path: Path) -> None:
     async def body(supervisor: Supervisor) -> int:
         await supervisor.start(shell(tmp_path, "kill -9 $$"))
-        told = holds(lambda: any("signal SIGKILL" in line for line in said))
-        return 0 if await supervisor.until("The news", told, SOON_S) else 1
+        is_reported = holds(lambda: any("signal SIGKILL" in line for line in output))
+        return 0 if await supervisor.until("The news", is_reported, SOON_S) else 1
 
-    said: list[str] = []
-    assert asyncio.run(supervise(body, Supervisor(said.append))) == 0
+    output: list[str] = []
+    assert asyncio.run(supervise(body, Supervisor(output.append))) == 0
 
 
 def test_stopping_ends_children_and_grandchildren(tmp_path: Path) -> None:
@@ -84,8 +84,8 @@ def test_stopping_ends_children_and_grandchildren(tmp_path: Path) -> None:
         started = holds(lambda: len(pids_in(pids)) == 2)
         return 0 if await supervisor.until("The start", started, SOON_S) else 1
 
-    said = run(body)
-    assert said == ["stopping child", "all stopped"]
+    output = run(body)
+    assert output == ["stopping child", "all stopped"]
     deadline = time.monotonic() + SOON_S
     while any(is_running(pid) for pid in pids_in(pids)):
         assert time.monotonic() < deadline, "a child outlived its supervisor"
@@ -101,8 +101,8 @@ def test_children_that_do_not_stop_in_time_are_killed(tmp_path: Path) -> None:
         started = holds(lambda: len(pids_in(pids)) == 1)
         return 0 if await supervisor.until("The start", started, SOON_S) else 1
 
-    said = run(body, grace_s=0.3)
-    assert said == [
+    output = run(body, grace_s=0.3)
+    assert output == [
         "stopping child",
         "child did not stop within 0.3 seconds: killed",
         "all stopped",

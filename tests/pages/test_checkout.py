@@ -146,9 +146,9 @@ class TestSecrets:
         [line] = lines
         assert line["event"] == "page failed"
         assert line["page"] == ("show_checkout" if path == PAGE else "read_status")
-        told = "".join(traceback.format_exception(*line.pop("exc_info")))
-        assert "ZeroDivisionError: bug" in told
-        assert TOKEN not in f"{line} {told} {caplog.text}"
+        logged = "".join(traceback.format_exception(*line.pop("exc_info")))
+        assert "ZeroDivisionError: bug" in logged
+        assert TOKEN not in f"{line} {logged} {caplog.text}"
 
     def test_failing_database_gives_a_503_page(
         self, client: FlaskClient, stage: Stage, caplog: pytest.LogCaptureFixture

@@ -93,10 +93,10 @@ def test_downloads_and_rejections_are_logged(client: FlaskClient) -> None:
         get(client, "/exports/7/good")
         get(client, "/exports/7/bad")
         get(client, "/exports/7", auth=("hamlet@acme.example", "key"))
-    told = {"event": "security", "address": "127.0.0.1", "operation": "send_archive"}
-    refused = {**told, "log_level": "warning", "name": "credential_refused", "export_id": 7}
+    event = {"event": "security", "address": "127.0.0.1", "operation": "send_archive"}
+    refused = {**event, "log_level": "warning", "name": "credential_refused", "export_id": 7}
     assert [line for line in lines if line["event"] == "security"] == [
-        {**told, "log_level": "info", "name": "export_downloaded", "export_id": 7},
+        {**event, "log_level": "info", "name": "export_downloaded", "export_id": 7},
         refused,
         refused,
     ]

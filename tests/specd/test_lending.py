@@ -36,9 +36,9 @@ def run(folder: Path, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(("command", "said"), [("check", "no mistakes"), ("routes", "get_book")])
-def test_commands_accept_its_document(tmp_path: Path, command: str, said: str) -> None:
-    assert said in run(tmp_path, "-m", "specd._cli.main", command)
+@pytest.mark.parametrize(("command", "output"), [("check", "no mistakes"), ("routes", "get_book")])
+def test_commands_accept_its_document(tmp_path: Path, command: str, output: str) -> None:
+    assert output in run(tmp_path, "-m", "specd._cli.main", command)
 
 
 def test_service_responds_and_rejects(tmp_path: Path) -> None:

@@ -49,8 +49,8 @@ def test_commands_use_the_project_around_the_working_directory(shop: Stranger) -
 def test_variable_names_the_project(shop: Stranger, tmp_path: Path) -> None:
     assert folder_in(shop, "..", SPECD_PROJECT=str(shop.path)) == str(shop.path / "var")
     wrong = str(shop.path / "site")
-    said = f"SPECD_PROJECT names {wrong}, which has no wsgi.py with a `project`."
-    assert shop.refusal("migrate", SPECD_PROJECT=wrong) == said
+    output = f"SPECD_PROJECT names {wrong}, which has no wsgi.py with a `project`."
+    assert shop.refusal("migrate", SPECD_PROJECT=wrong) == output
 
 
 EACH = """
@@ -76,7 +76,9 @@ def run_each(stranger: Stranger, *commands: str) -> dict[str, tuple[int, str]]:
     (stranger.path.parent / "library/each.py").write_text(EACH)
     done = stranger.run("each", *commands)
     assert done.returncode == 0, done.stderr
-    return {command: (status, said) for command, (status, said) in json.loads(done.stdout).items()}
+    return {
+        command: (status, output) for command, (status, output) in json.loads(done.stdout).items()
+    }
 
 
 class TestOutsideOfAProject:
@@ -87,8 +89,8 @@ class TestOutsideOfAProject:
 
     def test_help_works(self, tmp_path: Path) -> None:
         commands = ["--help", *(f"{command} --help" for command in (*COMMANDS, "new", "mock"))]
-        for status, said in run_each(Stranger(tmp_path), *commands).values():
-            assert (status, said.partition(" ")[0]) == (0, "Usage:")
+        for status, output in run_each(Stranger(tmp_path), *commands).values():
+            assert (status, output.partition(" ")[0]) == (0, "Usage:")
 
     def test_documents_are_checked_and_listed(self, tmp_path: Path) -> None:
         nowhere = Stranger(tmp_path)

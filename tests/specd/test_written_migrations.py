@@ -86,8 +86,8 @@ class Shop:
     def write(self, models: str, name: str) -> str:
         """Return the migration written for new models, or an empty text."""
         (self._stranger.path / "shop/models.py").write_text(models)
-        said = json.loads(self._stranger.specd("migrate", "--new", name, "--json"))
-        files = [(self._stranger.path / file).read_text() for file in said["written"]]
+        result = json.loads(self._stranger.specd("migrate", "--new", name, "--json"))
+        files = [(self._stranger.path / file).read_text() for file in result["written"]]
         return "".join(files)
 
     def migrate(self) -> None:

@@ -26,7 +26,7 @@ def test_answers_match_the_document(tmp_path: Path) -> None:
             "--loglevel", "warning", "--hookfiles", HOOKS,
             cwd=tmp_path,
         )  # fmt: skip
-    said = done.stdout + done.stderr
-    counted = re.search(r"(\d+) passing, (\d+) failing, (\d+) errors", said)
-    assert counted, said[-3000:]
-    assert counted.groups() == (str(SUCCESSES), "0", "0"), said[-6000:]
+    output = done.stdout + done.stderr
+    counted = re.search(r"(\d+) passing, (\d+) failing, (\d+) errors", output)
+    assert counted, output[-3000:]
+    assert counted.groups() == (str(SUCCESSES), "0", "0"), output[-6000:]

@@ -163,8 +163,8 @@ class _Maker:
     def _messages(self, yorick: Member, channels: dict[str, int]) -> Iterator[Hidden]:
         def say(**to: Any) -> int:
             who = self.cast.hamlet if to["to"] == channels["vault"] else yorick
-            said = self.ask(who, "POST", "/messages", content="Zq alas", **to)
-            return int(said["id"])
+            sent = self.ask(who, "POST", "/messages", content="Zq alas", **to)
+            return int(sent["id"])
 
         topic = "zq skull gone"
         for label, to, unknown_to in (
@@ -183,8 +183,8 @@ class _Maker:
             scheduled_delivery_timestamp=self.tomorrow,
         )  # fmt: skip
         yield _number("scheduled message", "", later["scheduled_message_id"], ALL_ACTORS)
-        said = {"type": "direct", "to": [yorick.id], "content": "Words"}
-        remind = {"message_id": self.ask(yorick, "POST", "/messages", **said)["id"]}
+        form = {"type": "direct", "to": [yorick.id], "content": "Words"}
+        remind = {"message_id": self.ask(yorick, "POST", "/messages", **form)["id"]}
         remind["scheduled_delivery_timestamp"] = self.tomorrow
         reminder = self.ask(yorick, "POST", "/reminders", **remind)["reminder_id"]
         yield _number("reminder", "", reminder, ALL_ACTORS)
@@ -213,9 +213,9 @@ class _Maker:
         queue = self.database.run(lambda s: open_queue_of(s, yorick, self.clock.now()))
         yield Hidden("queue", "", queue, str(uuid.UUID(int=0)), ALL_ACTORS)
         key = "zq-key-gone"
-        said = {"type": "direct", "to": [yorick.id], "content": "Once"}
+        form = {"type": "direct", "to": [yorick.id], "content": "Once"}
         client = ChatClient(self.app, HOST, yorick)
-        client.request("POST", "/messages", said, headers={"Idempotency-Key": key})
+        client.request("POST", "/messages", form, headers={"Idempotency-Key": key})
         yield Hidden("idempotency key", "", key, "zq-key-none", ALL_ACTORS)
 
     def _things_of_yorick(self, yorick: Member) -> None:

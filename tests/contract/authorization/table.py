@@ -38,8 +38,8 @@ def _part(policy: Policy) -> Iterator[str]:
         yield f"| {_named(case)} | {' | '.join(_cell(case, a, letters) for a in policy.actors)} |"
     yield ""
     for name, (status, text) in policy.refusals.items():
-        said = text.replace("$", "").replace("'cellar'", "'...'").replace("(cellar)", "(...)")
-        yield f"- `{letters[name]}` {name}: {status}, {said}"
+        shown = text.replace("$", "").replace("'cellar'", "'...'").replace("(cellar)", "(...)")
+        yield f"- `{letters[name]}` {name}: {status}, {shown}"
     yield ""
 
 

@@ -303,15 +303,17 @@ def is_kept(cell: Cell) -> bool:
 def test_hidden_object_equals_absent_object(operation: str, hidden_stage: HiddenStage) -> None:
     hidden_stage.forget()
     player = Player(hidden_stage)
-    told = []
+    differences = []
     kept = set()
     for cell in cells_of(operation, hidden_stage):
         found = difference(cell, player.play(cell, cell.request), player.play(cell, cell.absent))
         if found is not None and is_kept(cell):
             kept.add((cell.leaf, cell.kind, cell.actor))
         elif found is not None:
-            told.append(f"{cell.actor}, {cell.leaf} = {cell.hidden.label or cell.kind}: {found}")
-    assert not told, "\n".join(told)
+            differences.append(
+                f"{cell.actor}, {cell.leaf} = {cell.hidden.label or cell.kind}: {found}"
+            )
+    assert not differences, "\n".join(differences)
     listed = {
         (entry["leaf"], entry["kind"], actor)
         for entry in STAYS

@@ -220,28 +220,32 @@ def main(argv: list[str]) -> int:
         help="search for the inputs that cost the most; with --only, of one target",
     )
     parser.add_argument("--seed", type=int, default=1, help="of the search")
-    told = parser.parse_args(argv)
-    if told.search is not None:
-        return search(told.search, told.only, told.seed)
+    arguments = parser.parse_args(argv)
+    if arguments.search is not None:
+        return search(arguments.search, arguments.only, arguments.seed)
     logs.configure("error", secrets=(), stream=open(os.devnull, "wb"))  # noqa: SIM115
-    engines = ("sqlite", "postgresql") if told.engine == "both" else (told.engine,)
-    scale = Scale().part(told.part)
+    engines = ("sqlite", "postgresql") if arguments.engine == "both" else (arguments.engine,)
+    scale = Scale().part(arguments.part)
     found = 0
     for engine in engines:
         directory = Path(tempfile.mkdtemp(prefix="specd-cost-"))
         try:
             with empty_databases(engine, directory) as urls:
-                if told.service != "chat":
+                if arguments.service != "chat":
                     with payment_on(urls["payment"], scale) as payment:
-                        checker = try_all(payment, told.only, told.every, not told.together)
-                        heavy = weigh_all(payment, told.only, told.every)
+                        checker = try_all(
+                            payment, arguments.only, arguments.every, not arguments.together
+                        )
+                        heavy = weigh_all(payment, arguments.only, arguments.every)
                     checker.findings.extend(heavy.findings)
                     report(checker)
                     found += len(checker.findings)
-                if told.service != "payment":
+                if arguments.service != "payment":
                     with chat_on(urls["chat"], directory, scale) as chat:
-                        checker = try_all(chat, told.only, told.every, not told.together)
-                        heavy = weigh_all(chat, told.only, told.every)
+                        checker = try_all(
+                            chat, arguments.only, arguments.every, not arguments.together
+                        )
+                        heavy = weigh_all(chat, arguments.only, arguments.every)
                         checker.findings.extend(heavy.findings)
                         unrelated = chat.build_unrelated()
                     checker.findings.extend(try_live(checker, unrelated, urls["chat"], directory))

@@ -42,7 +42,7 @@ def test_fields_completed_on_reading_are_read() -> None:
 
 def test_documented_event_has_a_kind() -> None:
     """Each kind has one schema, identified by `type` and `op` alone."""
-    told = {(kind.type, kind.op): kind.__name__ for kind in kinds().values()}
+    names = {(kind.type, kind.op): kind.__name__ for kind in kinds().values()}
     shown = {}
     for reference in SCHEMAS["Event"]["oneOf"]:
         name = reference["$ref"].rpartition("/")[2]
@@ -50,4 +50,4 @@ def test_documented_event_has_a_kind() -> None:
         type_, op = (resolved(DOCUMENT, properties.get(key, {})) for key in ("type", "op"))
         assert len(type_["enum"]) == len(op.get("enum", [None])) == 1
         shown[type_["enum"][0], op.get("enum", [None])[0]] = name
-    assert shown == told
+    assert shown == names

@@ -71,12 +71,12 @@ def read_multipart(raw: bytes) -> str:
 
 @pytest.mark.parametrize("name", MULTIPART)
 def test_multipart(name: str) -> None:
-    make, told = MULTIPART[name]
+    make, message = MULTIPART[name]
     raw = make()
     cost = cost_of(lambda: read_multipart(raw))
     assert_bounded(cost.seconds, cost.growth)
     assert "/body" in cost.result
-    assert told in cost.result
+    assert message in cost.result
 
 
 # --- mails ---------------------------------------------------------------------------------------
@@ -260,10 +260,10 @@ def read_payload(name: str, payload: Any) -> str:
 
 @pytest.mark.parametrize("name", PAYLOADS)
 def test_payload(name: str) -> None:
-    integration, payload, told = PAYLOADS[name]
+    integration, payload, message = PAYLOADS[name]
     cost = cost_of(lambda: read_payload(integration, payload))
     assert_bounded(cost.seconds, cost.growth)
-    assert told is None or told in cost.result or not cost.result
+    assert message is None or message in cost.result or not cost.result
 
 
 def assert_bounded(seconds: float, growth: int) -> None:
@@ -346,11 +346,11 @@ def read_archive(path: Path) -> str:
 
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_archive(name: str, tmp_path: Path) -> None:
-    make, told = ARCHIVES[name]
+    make, message = ARCHIVES[name]
     path = make(tmp_path)
     cost = cost_of(lambda: read_archive(path))
     assert_bounded(cost.seconds, cost.growth)
-    assert told in cost.result
+    assert message in cost.result
 
 
 # --- exports of Zulip ----------------------------------------------------------------------------
@@ -430,11 +430,11 @@ def read_tarball(path: Path) -> str:
 
 @pytest.mark.parametrize("name", TARBALLS)
 def test_tarball(name: str, tmp_path: Path) -> None:
-    make, told = TARBALLS[name]
+    make, message = TARBALLS[name]
     path = make(tmp_path)
     cost = cost_of(lambda: read_tarball(path))
     assert_bounded(cost.seconds, cost.growth)
-    assert told in cost.result
+    assert message in cost.result
 
 
 def test_corpus_has_forty_files() -> None:

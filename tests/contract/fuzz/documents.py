@@ -114,13 +114,13 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--reports", type=Path, help="keep the reports in this directory")
     parser.add_argument("--max-time", type=int, default=LONGEST_S, help="seconds for each run")
     parser.add_argument("--only", choices=("with", "without"))
-    told = parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
     failed = 0
-    for document in told.documents:
+    for document in arguments.documents:
         for configured in (False, True):
-            if told.only == ("without" if configured else "with"):
+            if arguments.only == ("without" if configured else "with"):
                 continue
-            for seed in range(1, told.seeds + 1):
+            for seed in range(1, arguments.seeds + 1):
                 with tempfile.TemporaryDirectory() as name:
                     directory = Path(name)
                     demo = Demo(directory, "--json")
@@ -132,7 +132,7 @@ def main(argv: list[str]) -> int:
                             document,
                             configured=configured,
                             seed=seed,
-                            options=(f"--max-time={told.max_time}",),
+                            options=(f"--max-time={arguments.max_time}",),
                         )
                     finally:
                         demo.kill()
@@ -148,9 +148,9 @@ def main(argv: list[str]) -> int:
                     f" (not: {', '.join(absent) or 'none'})",
                     flush=True,
                 )
-                if told.reports:
-                    told.reports.mkdir(parents=True, exist_ok=True)
-                    (told.reports / f"{document}-{how}-{seed}.txt").write_text(run.report)
+                if arguments.reports:
+                    arguments.reports.mkdir(parents=True, exist_ok=True)
+                    (arguments.reports / f"{document}-{how}-{seed}.txt").write_text(run.report)
                 failed += configured and run.status != 0
     return 1 if failed else 0
 

@@ -13,10 +13,10 @@ from tests.support.served import served
 
 def test_null_is_removed_from_the_enumerations_to_which_prism_adds_it() -> None:
     nullable = {"type": "string", "nullable": True, "enum": ["gone", None]}
-    said = {"enum": ["gone", None], "properties": {"nullable": {"enum": [None]}}}
-    assert for_prism({"a": [nullable], "b": said}) == {
+    schema = {"enum": ["gone", None], "properties": {"nullable": {"enum": [None]}}}
+    assert for_prism({"a": [nullable], "b": schema}) == {
         "a": [{"type": "string", "nullable": True, "enum": ["gone"]}],
-        "b": said,
+        "b": schema,
     }
 
 

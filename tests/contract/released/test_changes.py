@@ -181,9 +181,9 @@ CHANGES_MADE: list[tuple[Any, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("place", "change", "said"), CHANGES_MADE, ids=range(len(CHANGES_MADE)))
+@pytest.mark.parametrize(("place", "change", "message"), CHANGES_MADE, ids=range(len(CHANGES_MADE)))
 def test_breaking_changes_are_distinguished_from_compatible_ones(
-    place: Callable[[dict[str, Any]], dict[str, Any]], change: dict[str, Any], said: str
+    place: Callable[[dict[str, Any]], dict[str, Any]], change: dict[str, Any], message: str
 ) -> None:
     new = copy.deepcopy(DOCUMENT)
     node = place(new)
@@ -193,8 +193,8 @@ def test_breaking_changes_are_distinguished_from_compatible_ones(
         else:
             node[name] = value
     found = breaking_changes(DOCUMENT, new)
-    if said:
-        assert any(said in line for line in found), found
+    if message:
+        assert any(message in line for line in found), found
     else:
         assert found == []
 

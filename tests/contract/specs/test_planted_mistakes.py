@@ -99,9 +99,11 @@ def test_error_is_found_at_its_place(folder: Path, planted: Planted) -> None:
 def assert_is_found(
     planted: Planted, file: Path, place: tuple[int, int], found: Sequence[Mistake]
 ) -> None:
-    said = [m for m in found if planted.says in m.message]
-    assert said, "\n".join(map(str, found))
-    assert (file.name, *place) in [(m.file, m.line, m.column) for m in said], f"{place}: {said}"
+    matching = [m for m in found if planted.says in m.message]
+    assert matching, "\n".join(map(str, found))
+    assert (file.name, *place) in [(m.file, m.line, m.column) for m in matching], (
+        f"{place}: {matching}"
+    )
 
 
 @pytest.mark.parametrize("name", project.documents)

@@ -101,8 +101,8 @@ def test_browsers_are_recognized() -> None:
 @pytest.mark.parametrize("scheme", ["Basic", "basic", "Digest", "Negotiate"])
 def test_challenge_never_opens_a_browser_prompt(scheme: str) -> None:
     headers = (("WWW-Authenticate", f'{scheme} realm="zulip"'), ("Link", "x"))
-    told = without_browser_challenge(Response(401, b"{}", headers))
-    assert told == Response(
+    response = without_browser_challenge(Response(401, b"{}", headers))
+    assert response == Response(
         401, b"{}", (("WWW-Authenticate", 'Session realm="zulip"'), ("Link", "x"))
     )
     kept = (("WWW-Authenticate", "Bearer"),)

@@ -41,21 +41,21 @@ def refused(paths: dict[str, Any], functions: dict[str, Callable[..., Any]], **o
 
 class TestHandlers:
     def test_missing_function_is_reported(self) -> None:
-        said = refused({"/a": {"get": operation("read_a")}}, {"other": lambda: {}})
-        assert "made" in said
-        assert "read_a" in said
-        assert "made_things.things" in said
+        message = refused({"/a": {"get": operation("read_a")}}, {"other": lambda: {}})
+        assert "made" in message
+        assert "read_a" in message
+        assert "made_things.things" in message
 
     def test_missing_module_is_reported(self) -> None:
-        said = refused({"/a": {"get": operation("read_a", tag="elsewhere")}}, {"read_a": ok})
-        assert "made_things.elsewhere" in said
+        message = refused({"/a": {"get": operation("read_a", tag="elsewhere")}}, {"read_a": ok})
+        assert "made_things.elsewhere" in message
 
     def test_unused_handler_is_reported(self) -> None:
-        said = refused(
+        message = refused(
             {"/a": {"get": operation("read_a")}},
             {"read_a": ok, "forgotten": lambda ctx: {}},
         )
-        assert "made_things.things.forgotten is a handler" in said
+        assert "made_things.things.forgotten is a handler" in message
 
     def test_other_functions_in_the_module_are_ignored(self) -> None:
         def borrowed(ctx: Context) -> None: ...
@@ -73,20 +73,22 @@ class TestHandlers:
         assert build_app([service])
 
     def test_parameter_missing_in_the_handler_is_reported(self) -> None:
-        said = refused({"/a": {"get": operation("read_a", parameters=[LIMIT])}}, {"read_a": ok})
-        assert "read_a (GET /a)" in said
-        assert "does not take the parameter limit" in said
+        message = refused({"/a": {"get": operation("read_a", parameters=[LIMIT])}}, {"read_a": ok})
+        assert "read_a (GET /a)" in message
+        assert "does not take the parameter limit" in message
 
     def test_parameter_missing_in_the_document_is_reported(self) -> None:
-        said = refused({"/a": {"get": operation("read_a")}}, {"read_a": lambda ctx, *, limit=1: {}})
-        assert "takes limit, which the document does not know" in said
+        message = refused(
+            {"/a": {"get": operation("read_a")}}, {"read_a": lambda ctx, *, limit=1: {}}
+        )
+        assert "takes limit, which the document does not know" in message
 
     def test_optional_parameter_required_by_the_handler_is_reported(self) -> None:
-        said = refused(
+        message = refused(
             {"/a": {"get": operation("read_a", parameters=[LIMIT])}},
             {"read_a": lambda ctx, *, limit: {}},
         )
-        assert "needs limit, which the document makes optional" in said
+        assert "needs limit, which the document makes optional" in message
 
     def test_parameter_with_a_default_is_always_passed(self) -> None:
         sure = {**LIMIT, "schema": {"type": "integer", "default": 3}}
@@ -106,16 +108,16 @@ class TestHandlers:
         ],
     )
     def test_invalid_signature_is_reported(self, function: Callable[..., Any], words: str) -> None:
-        said = refused(
+        message = refused(
             {"/a": {"get": operation("read_a", parameters=[LIMIT])}}, {"read_a": function}
         )
-        assert words in said
-        assert "read_a (GET /a)" in said
+        assert words in message
+        assert "read_a (GET /a)" in message
 
     def test_body_missing_in_the_handler_is_reported(self) -> None:
         body = {"required": True, "content": {"application/json": {"schema": {}}}}
-        said = refused({"/a": {"post": operation("make_a", requestBody=body)}}, {"make_a": ok})
-        assert "does not take the parameter body" in said
+        message = refused({"/a": {"post": operation("make_a", requestBody=body)}}, {"make_a": ok})
+        assert "does not take the parameter body" in message
 
     def test_form_field_missing_in_the_handler_is_reported(self) -> None:
         body = {
@@ -126,8 +128,8 @@ class TestHandlers:
                 }
             },
         }
-        said = refused({"/a": {"post": operation("make_a", requestBody=body)}}, {"make_a": ok})
-        assert "does not take the parameter to" in said
+        message = refused({"/a": {"post": operation("make_a", requestBody=body)}}, {"make_a": ok})
+        assert "does not take the parameter to" in message
 
 
 class TestDocuments:
@@ -158,31 +160,31 @@ class TestDocuments:
         assert dead.file == str(Path(__file__).relative_to(Path.cwd()))
 
     def test_duplicate_operation_id_is_reported(self) -> None:
-        said = refused(
+        message = refused(
             {"/a": {"get": operation("read_a")}, "/b": {"get": operation("read_a")}}, {"read_a": ok}
         )
-        assert 'paths./b.get.operationId: "read_a" is the operationId of GET /a too' in said
+        assert 'paths./b.get.operationId: "read_a" is the operationId of GET /a too' in message
 
     def test_undeclared_path_parameter_is_reported(self) -> None:
-        said = refused({"/a/{id}": {"get": operation("read_a")}}, {"read_a": ok})
-        assert "paths./a/{id}.get: the path has {id}, but no parameter" in said
+        message = refused({"/a/{id}": {"get": operation("read_a")}}, {"read_a": ok})
+        assert "paths./a/{id}.get: the path has {id}, but no parameter" in message
 
     def test_path_parameter_missing_in_the_path_is_reported(self) -> None:
-        said = refused(
+        message = refused(
             {"/a": {"get": operation("read_a", parameters=[ID])}},
             {"read_a": lambda ctx, *, id_: {}},
         )
-        assert 'paths./a.get.parameters[0]: "id" is not in the path "/a"' in said
+        assert 'paths./a.get.parameters[0]: "id" is not in the path "/a"' in message
 
     def test_equivalent_path_templates_are_reported(self) -> None:
-        said = refused(
+        message = refused(
             {
                 "/a/{id}": {"get": operation("read_a", parameters=[ID])},
                 "/a/{x}": {"get": operation("read_b", parameters=[{**ID, "name": "x"}])},
             },
             {"read_a": lambda ctx, *, id_: {}, "read_b": lambda ctx, *, x: {}},
         )
-        assert 'paths./a/{x}: has the same shape as "/a/{id}"' in said
+        assert 'paths./a/{x}: has the same shape as "/a/{id}"' in message
 
     @pytest.mark.parametrize(
         ("where", "place"),
@@ -200,21 +202,21 @@ class TestDocuments:
             "body": {"requestBody": {"required": True, **media}},
             "response": {"responses": {"200": {"description": "d", **media}}},
         }[where]
-        said = refused(
+        message = refused(
             {"/a": {"get": {**operation("read_a"), **facts}}},
             {"read_a": lambda ctx, *, limit=1, body=None: {}},
         )
-        assert f'paths./a.get.{place}.pattern: "(" is no regular expression' in said
+        assert f'paths./a.get.{place}.pattern: "(" is no regular expression' in message
 
     def test_pattern_of_another_language_is_reported(self) -> None:
         bad = {**LIMIT, "schema": {"type": "string", "pattern": r"\A\S[\p{Print}]*\z"}}
-        said = refused({"/a": {"get": operation("read_a", parameters=[bad])}}, {"read_a": ok})
-        assert "paths./a.get.parameters[0].schema.pattern: " in said
+        message = refused({"/a": {"get": operation("read_a", parameters=[bad])}}, {"read_a": ok})
+        assert "paths./a.get.parameters[0].schema.pattern: " in message
 
     def test_broken_reference_is_reported(self) -> None:
         lost = {**LIMIT, "schema": {"$ref": "#/components/schemas/Lost"}}
-        said = refused({"/a": {"get": operation("read_a", parameters=[lost])}}, {"read_a": ok})
-        assert "paths./a.get.parameters[0].schema.$ref" in said
+        message = refused({"/a": {"get": operation("read_a", parameters=[lost])}}, {"read_a": ok})
+        assert "paths./a.get.parameters[0].schema.$ref" in message
 
     @pytest.mark.parametrize(
         ("change", "words"),

@@ -60,9 +60,9 @@ def test_mock_serves_the_operations_without_errors(tmp_path: Path) -> None:
     assert client.get("/half").status == 200
     assert client.send("OPTIONS", "/half").header("Allow") == "GET, HEAD, OPTIONS"
     assert client.get("/behind").status == 404
-    said = "\n".join(map(str, in_order(mock.mistakes)))
+    messages = "\n".join(map(str, in_order(mock.mistakes)))
     for part in ("objekt", "strnig", "2OO", "gone.yaml", "Nowhere", "application/xml"):
-        assert part in said, part
+        assert part in messages, part
 
 
 def test_mock_serves_references_into_an_omitted_operation(tmp_path: Path) -> None:
@@ -123,9 +123,9 @@ def test_error_in_a_shared_file_is_named_once(tmp_path: Path) -> None:
     )
     mock = build_partial_mock([file])
     assert len(mock.left_out) == 59
-    said = [mistake.message for mistake in in_order(mock.mistakes)]
+    messages = [mistake.message for mistake in in_order(mock.mistakes)]
     text = 'a "$ref" cannot stand here: write it out (and at {} more places)'
-    assert sorted(said) == sorted([text.format(49), text.format(8)])
+    assert sorted(messages) == sorted([text.format(49), text.format(8)])
 
 
 def test_example_that_looks_like_a_reference_omits_nothing(tmp_path: Path) -> None:

@@ -73,8 +73,8 @@ def _members_or_all(world: World) -> int:
 
 @operation
 def try_welcome_message(world: World) -> Call:
-    path, said = "/realm/test_welcome_bot_custom_message", {"welcome_message_custom_text": "Hi"}
-    return call(world.administrator(), "POST", path, **said)
+    path, form = "/realm/test_welcome_bot_custom_message", {"welcome_message_custom_text": "Hi"}
+    return call(world.administrator(), "POST", path, **form)
 
 
 # --- profile fields -------------------------------------------------------------------------------
