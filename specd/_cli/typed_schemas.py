@@ -189,7 +189,7 @@ class SchemaTypes:
         if len(saying) == 1 and "$ref" in saying[0]:
             found = self._named(saying[0]["$ref"], direction)
         else:
-            found = self._whole(self._resolved(parts, schemas, ()), hint, direction)
+            found = self._whole(self._resolved(parts, schemas), hint, direction)
         return joined(found, ("None",)) if is_nullable else found
 
     def define_alias(self, hint: str, members: Type) -> Type:
@@ -284,19 +284,22 @@ class SchemaTypes:
         return [*found, beside]
 
     def _resolved(
-        self, parts: Sequence[Mapping[str, Any]], schemas: Schemas, passed: tuple[str, ...]
+        self, parts: Sequence[Mapping[str, Any]], schemas: Schemas
     ) -> list[Mapping[str, Any]]:
         """Return the parts, with references replaced by the parts of their targets, each once."""
         found: list[Mapping[str, Any]] = []
-        for part in parts:
+        followed: set[str] = set()
+        waiting = [*reversed(parts)]
+        while waiting:
+            part = waiting.pop()
             reference = part.get("$ref")
             if reference is None:
                 found.append(part)
-            elif reference not in passed:
+            elif reference not in followed:
+                followed.add(reference)
                 target = schemas.resolve(part)
                 if isinstance(target, Mapping):
-                    inner = self._parts(target, schemas)
-                    found += self._resolved(inner, schemas, (*passed, reference))
+                    waiting += reversed(self._parts(target, schemas))
         return found
 
     def _whole(
@@ -351,7 +354,7 @@ class SchemaTypes:
             if are_silent:
                 found = joined(found, self.of(branch, name, direction))
                 continue
-            inner = self._resolved(self._parts(branch, schemas), schemas, ())
+            inner = self._resolved(self._parts(branch, schemas), schemas)
             made = self._whole([*others, *inner], name, direction, width)
             found = joined(found, () if made == ("Never",) else made)
         return found or ("Never",)

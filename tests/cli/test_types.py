@@ -411,6 +411,27 @@ def test_described_properties_without_a_name_have_a_type(
     assert described.signature().startswith(f"def change(ctx: Context, *, body: {kind}) ->")
 
 
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf"])
+def test_schemas_that_repeat_another_are_read_once(keyword: str) -> None:
+    """Each of 60 levels has the next one twice, so it has 2**60 paths."""
+    levels: dict[str, Any] = {"L0": {**NAMED, "additionalProperties": NUMBERS}}
+    for level in range(1, 60):
+        inner = {"$ref": f"#/components/schemas/L{level - 1}"}
+        levels[f"L{level}"] = {keyword: [inner, inner]}
+    media = {"application/x-www-form-urlencoded": {"schema": {"$ref": "#/components/schemas/L59"}}}
+    operation = {
+        "operationId": "change",
+        "requestBody": {"required": True, "content": media},
+        "responses": {"204": {"description": "Done."}},
+    }
+    content = {
+        "openapi": "3.1.0", "info": {"title": "a", "version": "1"}, "servers": [{"url": "/a"}],
+        "paths": {"/a": {"post": operation}}, "components": {"schemas": levels},
+    }  # fmt: skip
+    (described,) = describe([Document("a", content)], "a.handlers")
+    assert described.signature().startswith("def change(ctx: Context, *, body: types.L59) ->")
+
+
 HOSTILE = """
 openapi: 3.1.0
 info: {title: Hostile, version: "1"}

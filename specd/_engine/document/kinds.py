@@ -30,24 +30,23 @@ _KINDS: Mapping[type, Kinds] = {
 
 
 def branches(
-    schema: Any,
-    schemas: Schemas,
-    keys: tuple[str, ...] = _COMBINED,
-    followed: frozenset[str] = frozenset(),
+    schema: Any, schemas: Schemas, keys: tuple[str, ...] = _COMBINED
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield a schema and the schemas that it combines with one of these keywords, resolved."""
-    if not isinstance(schema, Mapping):  # true and false, since OpenAPI 3.1
-        return
-    reference = schema.get("$ref")
-    if reference is not None:
-        if reference in followed:
-            return
-        followed |= {reference}
-    resolved = schemas.resolve(schema)
-    yield resolved
-    for key in keys:
-        for branch in resolved.get(key, ()):
-            yield from branches(branch, schemas, keys, followed)
+    """Yield a schema and the schemas that it combines with one of these keywords, resolved, each
+    once.
+    """
+    waiting, seen = [schema], dict[int, Any]()
+    while waiting:
+        each = waiting.pop()
+        if not isinstance(each, Mapping) or id(each) in seen:  # or true and false, since 3.1
+            continue
+        seen[id(each)] = each
+        resolved = schemas.resolve(each)
+        if resolved is not each and id(resolved) in seen:
+            continue
+        seen[id(resolved)] = resolved
+        yield resolved
+        waiting += reversed([branch for key in keys for branch in resolved.get(key, ())])
 
 
 def kinds_of(schema: Any, schemas: Schemas) -> Kinds:
