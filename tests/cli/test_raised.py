@@ -82,7 +82,7 @@ NOT_FOUND = {
     "caught": "def f(ctx):\n  try: raise Other\n  except Wrong: pass",
     "a caught call": "def f(ctx, *, a):\n  try: check(a)\n  except Wrong: pass",
     "all is caught": "def f(ctx):\n  try: raise Wrong\n  except: pass",
-    "caught by what is not known": "def f(ctx):\n  try: raise Wrong\n  except ctx.errors: pass",
+    "caught by an unknown class": "def f(ctx):\n  try: raise Wrong\n  except ctx.errors: pass",
     "another result": "def f(ctx):\n  try: raise Wrong\n  finally: return 1",
     "a group": "def f(ctx):\n  try: raise Wrong\n  except* Wrong: pass",
     "suppressed": "def f(ctx):\n  with suppress(Wrong): raise Wrong",

@@ -13,8 +13,8 @@ HEAD = """\
 For users and operators: every operation, and who may call it.
 
 Written by `scripts/permissions-table` from
-[`permissions.yaml`](../tests/contract/authorization/permissions.yaml), which the tests beside it
-test cell by cell. **yes** means that the operation succeeds. A letter names the refusal that the
+[`permissions.yaml`](../tests/contract/authorization/permissions.yaml), which the tests next to it
+verify cell by cell. **yes** means that the operation succeeds. A letter names the refusal that the
 legend below the table explains.
 
 On this page: [Payment](#payment), [Chat](#chat).

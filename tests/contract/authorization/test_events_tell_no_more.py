@@ -199,7 +199,7 @@ class Readers:
                 answer = client.get(PATHS[kind].format(number))
                 if answer["result"] != "success":
                     last = self._history.said[-1]
-                    self.found.append(f"{follower} told of {kind} {number} by {about}: {last}")
+                    self.found.append(f"{follower} was sent {kind} {number} by {about}: {last}")
                 elif (about, kind, follower.style) == ("message", "message", "flutter"):
                     shown = answer["message"]["content"]
                     assert event["message"]["content"] == shown

@@ -221,7 +221,7 @@ class TestChat:
         assert contents(cast(Database, stage.database), ChatBase.metadata) == before
 
     def test_demoted_user_gets_the_error_of_the_lower_role(self, stage: Stage) -> None:
-        """Who becomes a guest is told what a guest is told."""
+        """A user who becomes a guest gets the response of a guest."""
         before = contents(cast(Database, stage.database), ChatBase.metadata)
         change = stage.set_user("owner", role=Role.GUEST)
         back = stage.set_user("owner", role=Role.OWNER)

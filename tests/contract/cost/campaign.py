@@ -38,8 +38,8 @@ DEAR_STEP = 9
 
 
 def warm_up(checker: CostChecker) -> None:
-    """Send every base twice, or once if time is not new_checker: what is compiled once is not a
-    request's cost.
+    """Send every base twice, or once if time is not checked, because compiling once is not part of
+    a request's cost.
     """
     for base in checker.stage.bases():
         for _ in range(2 if checker.timed else 1):

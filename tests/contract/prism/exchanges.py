@@ -1,4 +1,4 @@
-"""What tests said to a service and what it answered, one JSON object a line of a file.
+"""The requests of tests to a service and its responses, a JSON object per line of a file.
 
 A test run with `RECORD_EXCHANGES=DIRECTORY` in its environment writes `DIRECTORY/<service>.jsonl`.
 """

@@ -61,7 +61,7 @@ def _compare_operations(
     for way in old["security"] or [{}]:
         # Old clients are still allowed if an alternative requires nothing else.
         if not any(set(other) <= set(way) for other in new["security"] or [{}]):
-            found.breaks(place, f"{' and '.join(way) or 'no credentials'} will not do any more")
+            found.breaks(place, f"{' and '.join(way) or 'no credentials'} no longer suffices")
     _compare_parameters(found, place, old["parameters"], new["parameters"])
     _compare_bodies(found, place, old, new)
     for status, response in old["responses"].items():
@@ -123,7 +123,7 @@ def _compare_responses(
             found.breaks(f"{place} {name}", "is gone")
             continue
         if was.get("required") and not now.get("required"):
-            found.breaks(f"{place} {name}", "is not always there any more")
+            found.breaks(f"{place} {name}", "is no longer always present")
         found.compare(was.get("schema", {}), now.get("schema", {}), f"{place} {name}", sent=False)
 
 
@@ -132,7 +132,7 @@ def _compare_media(
 ) -> None:
     for media_type, content in old.items():
         if media_type not in new:
-            found.breaks(place, f"is not {media_type} any more")
+            found.breaks(place, f"is no longer {media_type}")
             continue
         other = new[media_type]
         found.compare(content.get("schema", {}), other.get("schema", {}), place, sent=sent)

@@ -104,7 +104,7 @@ class Comparison:
         if kinds[0] != kinds[1] and not is_wider:
             self.breaks(place, f"type was {old.get('type')} and is {new.get('type')}")
         if taken.get("nullable") and not by.get("nullable"):
-            self.breaks(place, "may be null" if not sent else "may not be null any more")
+            self.breaks(place, "may be null" if not sent else "may no longer be null")
         if "enum" in by and not (not sent and old.get("x-may-grow")):
             gone = [
                 value for value in taken.get("enum", ["anything else"]) if value not in by["enum"]
@@ -141,7 +141,7 @@ class Comparison:
                 self.compare(before[name], after[name], f"{place}.{name}", sent=sent)
         for name in by.get("required", ()):
             if name not in taken.get("required", ()):
-                now = "is required" if sent else "is not always there any more"
+                now = "is required" if sent else "is no longer always present"
                 self.breaks(f"{place}.{name}", now)
         others_taken, others_by = (s.get("additionalProperties", True) for s in (taken, by))
         if sent and others_by is False and others_taken is not False:
@@ -150,7 +150,7 @@ class Comparison:
         if all(isinstance(schema, Mapping) for schema in rest):
             self.compare(*rest, f"{place}.*", sent=sent)
         elif isinstance(others_by, Mapping) and others_by and others_taken is not False:
-            self.breaks(f"{place}.*", "has a schema" if sent else "has no schema any more")
+            self.breaks(f"{place}.*", "has a schema" if sent else "no longer has a schema")
 
     def _branches(self, old: Schema, new: Schema, place: str, sent: bool) -> None:
         for keyword in ("oneOf", "anyOf", "allOf"):

@@ -40,7 +40,7 @@ def parse(text: str) -> list[Step]:
                 rest = rest[found.end() :]
                 break
         else:
-            raise ValueError(f"{rest!r} of {text!r} is no step of a path")
+            raise ValueError(f"{rest!r} of {text!r} is not a step of a path")
     return steps
 
 

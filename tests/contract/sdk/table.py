@@ -5,7 +5,7 @@ The file has `calls`, in order. Each has `call`, the operationId, and these unle
 sufficient:
 
     with      arguments by name: path, query and header parameters, and members of the body
-    example   the name of the body's example, which `with` completes; by default the first one, and
+    example   the name of the body's example, which `with` completes; by default the first, and
               none if `with` gives members of the body
     by        the caller, one of the stage's `callers`; by default `by` of the file
     as        the name of the response for later calls; by default the operationId

@@ -13,7 +13,7 @@ CAUSE = ConnectionError("away")
 
 @pytest.fixture
 def seconds(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The times of the clock. The last one is the current time."""
+    """The times of the clock. The last is the current time."""
     told = [1000.0]
     monkeypatch.setattr(availability.time, "monotonic", lambda: told[-1])
     return told

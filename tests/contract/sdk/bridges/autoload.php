@@ -1,6 +1,6 @@
 <?php
 // What Composer would write to vendor/autoload.php, with Debian's Guzzle. The SDK is in SPECD_PHP_SDK
-// or beside this file.
+// or next to this file.
 
 require 'GuzzleHttp/autoload.php';
 
