@@ -57,7 +57,7 @@ def says_nothing(annotation: ast.expr | None) -> bool:
 
 
 def untyped(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Return the untyped names of a module: (function, parameter or "return") and (field or
+    """Yield the untyped names of a module: (function, parameter or "return") and (field or
     variable, "variable").
 
     `**` parameters are ignored, because they contain no rows.

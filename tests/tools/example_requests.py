@@ -40,7 +40,7 @@ class ExampleRequest:
 
 
 def example_requests(document: Node) -> Iterator[ExampleRequest]:
-    """Return the requests of a published document, in its order."""
+    """Yield the requests of a published document, in its order."""
     for method, path, operation, parameters in operations(document):
         content = resolve(document, operation.get("requestBody", {})).get("content", {})
         media_type = next(iter(content), "")

@@ -22,7 +22,7 @@ ROUNDS = 50
 
 @contextmanager
 def validating(document: Path, target: str) -> Iterator[str]:
-    """Return the address of a proxy in front of the target."""
+    """Yield the address of a proxy in front of the target."""
     process = subprocess.Popen(
         ["node", PROXY, document, target],
         env={**os.environ, "NODE_PATH": str(NODE)},

@@ -27,7 +27,7 @@ UNMOCKED = {"chat": {"get_user_by_email", "update_user_by_email"}}
 
 @contextmanager
 def mocking(document: Path) -> Iterator[str]:
-    """Return the address of Prism as a mock."""
+    """Yield the address of Prism as a mock."""
     port, log = free_port(), document.with_suffix(".log")
     with log.open("wb") as output:
         command = [PRISM, "mock", document, "-h", "127.0.0.1", "-p", str(port)]

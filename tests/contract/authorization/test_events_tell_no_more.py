@@ -131,7 +131,7 @@ def kind_of(leaf: str) -> str:
 
 
 def leaves_of(schema: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    """Return the paths of the numbers that an event can contain."""
+    """Yield the paths of the numbers that an event can contain."""
     schema = resolved(DOCUMENT, schema)
     for branch in ("oneOf", "anyOf", "allOf"):
         for part in schema.get(branch, ()):
@@ -148,7 +148,7 @@ def leaves_of(schema: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 def named_in(value: Any, path: str = "") -> Iterator[tuple[str, int]]:
-    """Return (kind, id) of all objects that an event names."""
+    """Yield (kind, id) of all objects that an event names."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             if name.isdigit():

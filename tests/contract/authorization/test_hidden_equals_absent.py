@@ -156,7 +156,7 @@ def _cells(operation: str, leaf: str, kind: str, hidden: Hidden) -> Iterator[Cel
 def requests_of(
     operation: str, leaf: str, kind: str, hidden: Hidden, thing: Any
 ) -> Iterator[dict[str, Any]]:
-    """Return valid requests in which the leaf names the object, in every possible way."""
+    """Yield valid requests in which the leaf names the object, in every possible way."""
     base = base_of(operation, leaf, hidden.kind)
     if leaf.startswith("narrow/"):
         for operator in NARROWS.get(hidden.kind, ()):

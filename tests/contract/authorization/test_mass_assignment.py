@@ -46,7 +46,7 @@ def parameters_of(document: Mapping[str, Any], operation_id: str) -> set[str]:
 
 
 def property_names(node: Any) -> Iterator[str]:
-    """Return every property name in a document."""
+    """Yield every property name in a document."""
     if isinstance(node, Mapping):
         if isinstance(node.get("properties"), Mapping):
             yield from node["properties"]

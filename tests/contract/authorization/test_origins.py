@@ -36,7 +36,7 @@ FOREIGN_ORIGIN = {
 
 
 def foreign(own: str) -> Iterator[Mapping[str, str]]:
-    """Return the headers of a browser for a page of another site."""
+    """Yield the headers of a browser for a page of another site."""
     scheme, _, host = own.partition("://")
     for origin in (
         "https://evil.example",
@@ -55,7 +55,7 @@ def foreign(own: str) -> Iterator[Mapping[str, str]]:
 
 
 def at_home(own: str) -> Iterator[Mapping[str, str]]:
-    """Return the headers of clients that are not browsers, and of the service's own pages."""
+    """Yield the headers of clients that are not browsers, and of the service's own pages."""
     yield {}
     yield {"Origin": own}
     yield {"Origin": own, "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"}

@@ -177,7 +177,7 @@ def test_every_writing_operation_is_tested() -> None:
 
 
 def ends_of(stage: Stage, actor: str) -> dict[str, tuple[Work, Work, str]]:
-    """Yield the events that can end an actor's permissions: name, change, undo, and the expected
+    """Return the events that can end an actor's permissions: name, change, undo, and the expected
     error.
     """
     member = stage.member(actor)

@@ -66,7 +66,7 @@ def is_read_by_several(case: Case) -> bool:
 
 
 def field_paths(value: Any, path: str = "") -> Iterator[str]:
-    """Return the paths of all fields of a response.
+    """Yield the paths of all fields of a response.
 
     List items share one path, and names that are ids are written as `#`. `path.*` marks an empty
     value.

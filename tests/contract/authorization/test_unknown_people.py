@@ -36,7 +36,7 @@ TELLING = {
 
 
 def requests_of(operation: str) -> Iterator[Mapping[str, Any]]:
-    """Return the requests of the policy. The first is also sent with the document's options
+    """Yield the requests of the policy. The first is also sent with the document's options
     enabled, and the snapshot is requested completely.
     """
     if operation == SNAPSHOT:

@@ -27,7 +27,7 @@ TOLD_WITH = ("rendered_description", "history_public_to_subscribers", "is_web_pu
 
 
 def shown(store: Store, stream_id: int) -> Iterator[dict[str, Any]]:
-    """Return the objects of the state that show a channel."""
+    """Yield the objects of the state that show a channel."""
     for key in LISTS:
         found = store.find(key, "stream_id", stream_id)
         if found is not None:

@@ -111,7 +111,7 @@ def fill_together(checker: CostChecker, only: str = "", every_nth: int = 1) -> i
 
 @contextmanager
 def empty_databases(engine: str, directory: Path) -> Iterator[dict[str, str]]:
-    """Return the URL of an empty database for each service."""
+    """Yield the URL of an empty database for each service."""
     if engine == "sqlite":
         yield {name: f"sqlite:///{directory}/{name}.db" for name in ("payment", "chat")}
         return

@@ -247,7 +247,7 @@ def _long(size: int, letter: str, number: int) -> str:
 def _items(
     document: Document, schema: Any, pools: Pools, most: int
 ) -> dict[str, Callable[[int], Any]]:
-    """Yield objects for an array: with the numbers of each pool, the texts of each, and long
+    """Return objects for an array: with the numbers of each pool, the texts of each, and long
     values.
     """
     properties = schema.get("properties", {})

@@ -152,7 +152,7 @@ class Document:
 
 
 def unbounded(document: Document, operation_id: str) -> Iterator[str]:
-    """Return the places without a limit in the document. There must be none."""
+    """Yield the places without a limit in the document. There must be none."""
     for place in document.places(operation_id):
         schema = place.schema
         bounded = {

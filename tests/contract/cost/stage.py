@@ -67,7 +67,7 @@ class Stage:
         self.operations = operations_of(app.document)
 
     def bases(self) -> Iterator[Base]:
-        """Return a request for each allowed case, and at least one for each operation."""
+        """Yield a request for each allowed case, and at least one for each operation."""
         allowed = {c.operation for c in load(self.service).cases if ALLOWED in c.cells.values()}
         for case in load(self.service).cases:
             actor = next((a for a in ACTORS if case.cells.get(a) == ALLOWED), None)
@@ -185,7 +185,7 @@ class PaymentStage(Stage):
 def chat_on(
     url: str, directory: Path, scale: Scale, *, compiled: ChatStage | None = None
 ) -> Iterator[ChatStage]:
-    """Return the chat service on an empty database at `url`, after filling it.
+    """Yield the chat service on an empty database at `url`, after filling it.
 
     The application is that of a `compiled` stage, if given, which gets it back.
     """
@@ -218,7 +218,7 @@ def chat_on(
 
 @contextmanager
 def payment_on(url: str, scale: Scale) -> Iterator[PaymentStage]:
-    """Return the payment service on an empty database at `url`, with many payments."""
+    """Yield the payment service on an empty database at `url`, with many payments."""
     migrate.upgrade(url, "payment")
     clock = FrozenClock(NOW)
     filling = Database(url)

@@ -134,7 +134,7 @@ def form_schema(
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Return every string in a JSON value, including keys."""
+    """Yield every string in a JSON value, including keys."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -147,7 +147,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def members(value: Any) -> Iterator[tuple[str, Any]]:
-    """Return every (key, value) of every object in a JSON value."""
+    """Yield every (key, value) of every object in a JSON value."""
     if isinstance(value, list):
         for item in value:
             yield from members(item)

@@ -25,7 +25,7 @@ TESTS = Path(__file__).parents[2]
 
 
 def promised() -> Iterator[str]:
-    """Return the codes in every `pytest.mark.reaches(...)` of the suite."""
+    """Yield the codes in every `pytest.mark.reaches(...)` of the suite."""
     for path in TESTS.rglob("test_*.py"):
         text = path.read_text()
         if "mark.reaches" not in text:

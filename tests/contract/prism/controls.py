@@ -42,7 +42,7 @@ def controls(
 def unnoticed(
     answers: Sequence[tuple[Exchange, httpx.Response]], objected: Sequence[bool]
 ) -> Iterator[str]:
-    """Return the controls that passed Prism without an objection. Others were answered by Prism or
+    """Yield the controls that passed Prism without an objection. Others were answered by Prism or
     its HTTP server, instead of the service.
     """
     for (exchange, answer), is_noticed in zip(answers, objected, strict=True):

@@ -40,7 +40,7 @@ Violation = Mapping[str, Any]
 
 @contextmanager
 def proxy(prism: str, document: Path, target: str, log: Path) -> Iterator[str]:
-    """Return the address of Prism in front of `target`."""
+    """Yield the address of Prism in front of `target`."""
     port = free_port()
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -116,7 +116,7 @@ async def replay(
 def find_objections(
     service: str, exchange: Exchange, answer: httpx.Response
 ) -> Iterator[tuple[str, str]]:
-    """Return (kind, text) of all objections of Prism to an exchange."""
+    """Yield (kind, text) of all objections of Prism to an exchange."""
     place = f"{method_of(exchange)} {exchange.target.partition('?')[0]} {exchange.status}"
     violations = json.loads(answer.headers.get("sl-violations", "[]"))
     if answer.status_code != exchange.status:

@@ -16,7 +16,7 @@ HOP_BY_HOP = ("connection", "content-length", "transfer-encoding", "date", "serv
 
 @contextmanager
 def upstream(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Return the address of the server."""
+    """Yield the address of the server."""
 
     class Answers(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

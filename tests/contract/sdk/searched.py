@@ -83,7 +83,7 @@ def _is_wide(schema: dict[str, Any]) -> bool:
 
 
 def faults(sdk: Path, language: Language, wide_names: set[str]) -> Iterator[str]:
-    """Return a line for each error that prevents compilation or reading a real response."""
+    """Yield a line for each error that prevents compilation or reading a real response."""
     for path in sorted(sdk.rglob(f"*{language.suffix}")):
         source = path.read_text(encoding="utf-8")
         for name in re.findall(language.narrow, source):

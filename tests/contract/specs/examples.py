@@ -42,7 +42,7 @@ def resolve(document: Node, node: Node) -> Node:
 
 
 def operations(document: Node) -> Iterator[tuple[str, str, Node, tuple[Node, ...]]]:
-    """Return (method, path, operation, its parameters) of each operation in the document's order,
+    """Yield (method, path, operation, its parameters) of each operation in the document's order,
     including the parameters of its path.
     """
     for path, item in document["paths"].items():
@@ -101,7 +101,7 @@ def _within(schema: Node, place: str) -> Iterator[Example]:
 
 
 def children(schema: Node) -> Iterator[tuple[str, Node]]:
-    """Return the schemas defined inside a schema."""
+    """Yield the schemas defined inside a schema."""
     yield from schema.get("properties", {}).items()
     for key in ("items", "additionalProperties"):
         if isinstance(schema.get(key), Mapping):
@@ -152,7 +152,7 @@ class ExampleChecker:
                 self._show(schema["items"], item, is_sent)
 
     def unshown(self, schema: Node, place: str) -> Iterator[str]:
-        """Return the properties defined here for which no example shows a value."""
+        """Yield the properties defined here for which no example shows a value."""
         for name, item in schema.get("properties", {}).items():
             if id(item) not in self.shown and not self._is_plain(item):
                 yield f"{place}/{name}"

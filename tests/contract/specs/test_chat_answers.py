@@ -314,7 +314,7 @@ def test_page_after_an_authorization_matches_the_example() -> None:
 
 
 def parameters() -> Iterator[Any]:
-    """Return (operationId, parameters) for each example of a query parameter, and for both values
+    """Yield (operationId, parameters) for each example of a query parameter, and for both values
     of booleans.
     """
     for _, _, operation, listed in operations(DOCUMENT):

@@ -101,7 +101,7 @@ def by_id() -> dict[str, dict[str, Any]]:
 
 
 def media_examples(operation: Any) -> Iterator[tuple[str, Any, str, Any]]:
-    """Return place, schema, direction and value of every example of an operation's bodies."""
+    """Yield place, schema, direction and value of every example of an operation's bodies."""
     bodies = [("request", resolve(operation.get("requestBody", {})))]
     bodies += [(status, resolve(r)) for status, r in operation["responses"].items()]
     for name, body in bodies:

@@ -39,7 +39,7 @@ BEFORE = {
 
 
 def examples() -> Iterator[Any]:
-    """Return (operationId, media type, name, value) of every example of a request body."""
+    """Yield (operationId, media type, name, value) of every example of a request body."""
     for operation_id in OPERATIONS:
         body = resolve(operation_of(operation_id).get("requestBody", {}))
         for kind, media in body.get("content", {}).items():

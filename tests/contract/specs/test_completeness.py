@@ -37,7 +37,7 @@ def resolve(document: Node, node: Node) -> Node:
 
 
 def schema_gaps(document: Node, schema: Node, place: str) -> Iterator[Gap]:
-    """Return the omissions of a schema defined here, without referenced schemas."""
+    """Yield the omissions of a schema defined here, without referenced schemas."""
     if "$ref" in schema:
         return
     if "enum" not in schema:

@@ -213,7 +213,7 @@ def test_width_of_an_integer_is_recognized(schema: Node, is_beyond: bool) -> Non
 
 
 def referred(node: Any) -> Iterator[str]:
-    """Return the references in a part of a document, except those of forms."""
+    """Yield the references in a part of a document, except those of forms."""
     if isinstance(node, Mapping):
         yield from (ref for ref in [node.get("$ref")] if isinstance(ref, str))
         for key, child in node.items():
@@ -225,7 +225,7 @@ def referred(node: Any) -> Iterator[str]:
 
 
 def forms_after_json(document: Node) -> Iterator[Any]:
-    """Return the schemas of forms in requests whose first media type is JSON."""
+    """Yield the schemas of forms in requests whose first media type is JSON."""
     for _, node, kind in walk(document):
         if kind == "requestBody" and "content" in node:
             first, *others = node["content"]

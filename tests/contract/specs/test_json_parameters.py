@@ -38,7 +38,7 @@ def operations() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def wrong_texts(schema: dict[str, Any]) -> Iterator[str]:
-    """Return JSON of every type that the schema does not accept, or nothing if any text is a
+    """Yield JSON of every type that the schema does not accept, or nothing if any text is a
     string. One key may be the only item of an array.
     """
     kinds = kinds_of(schema, SCHEMAS)

@@ -55,7 +55,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @contextmanager
 def a_loop() -> Iterator[Callable[[], tuple[Writes, CoalescingTransport]]]:
-    """Return a function that opens connections of a loop that has just sent a response."""
+    """Yield a function that opens connections of a loop that has just sent a response."""
     loop = asyncio.new_event_loop()
     coalescer = Coalescer(loop)
 

@@ -66,7 +66,7 @@ STYLES = {
 
 
 def styled() -> Iterator[tuple[str, Node]]:
-    """Return documents with a parameter, for each style, exploded or not, and each type that it
+    """Yield documents with a parameter, for each style, exploded or not, and each type that it
     supports.
     """
     types = {"text": TEXT, "integer": INTEGER, "list": LIST, "object": OBJECT}
@@ -88,7 +88,7 @@ def styled() -> Iterator[tuple[str, Node]]:
 
 
 def bodies() -> Iterator[tuple[str, Node]]:
-    """Return documents of an operation whose response has the media type of its body."""
+    """Yield documents of an operation whose response has the media type of its body."""
     form = {"type": "object", "required": ["a"], "properties": {"a": TEXT, "n": INTEGER, "l": LIST}}
     file = {
         "type": "object",
@@ -120,7 +120,7 @@ def bodies() -> Iterator[tuple[str, Node]]:
 
 
 def schemas() -> Iterator[tuple[str, Node]]:
-    """Return documents of an operation that receives and returns a schema."""
+    """Yield documents of an operation that receives and returns a schema."""
     tree = {
         "type": "object",
         "properties": {"of": {"type": "array", "maxItems": 2, "items": ref("S")}},
@@ -241,7 +241,7 @@ def secured() -> Iterator[tuple[str, Node]]:
 
 
 def shapes() -> Iterator[tuple[str, Node]]:
-    """Return unusual documents: names, paths, references, supported and unsupported features."""
+    """Yield unusual documents: names, paths, references, supported and unsupported features."""
     yield "smallest", document({})
     yield (
         "one-operation",
