@@ -132,6 +132,7 @@ class TestUpgrade:
             closing(Database(empty_url)) as database,
             database._engine("writing").connect() as reader,
         ):
+            reader.exec_driver_sql("BEGIN")
             reader.execute(text("SELECT count(*) FROM invoice"))
             migrate.upgrade(empty_url, "payment")
             assert len(tries) == 3
