@@ -130,9 +130,9 @@ class ScenarioRunner:
         received = asyncio.run(post())
         answer = received.answer if is_success(received.status) else ""
         if received.status is None:
-            mistake: str | None = f"the shop did not answer ({received.failure})"
+            mistake: str | None = f"the shop did not respond ({received.failure})"
         elif not is_success(received.status):
-            mistake = f"the shop answered {received.status} to the question what it did"
+            mistake = f"the shop returned {received.status} for the request for its result"
         else:
             mistake = runs.find_mistake(run, answer, amount=invoice.amount)
         if mistake is not None and self._clock.now() - run.step_began_at < ASK_WITHIN:
@@ -145,12 +145,12 @@ class ScenarioRunner:
         if self._clock.now() - run.step_began_at < STEP_WITHIN:
             return
         if run.state == DELIVERING:
-            self._end(run, "an endpoint has not taken all messages within a minute")
+            self._end(run, "an endpoint has not accepted all messages within a minute")
             return
         invoice = self._invoice(run)
         told = f"{invoice.status}, {invoice.exception}"
         step = run.entry.steps[run.step]
-        self._end(run, f"not done within a minute: {step}; the invoice is {told}")
+        self._end(run, f"not done within a minute: {step}; it is {told}")
 
     def _end(self, run: Run, failure: str | None) -> bool:
         return self._database.run(
@@ -186,7 +186,7 @@ class ScenarioRunner:
                 run.chain_id, invoice.token_address, invoice.deposit_address
             )
             if arrived >= wanted:
-                return "it has arrived already"
+                return "already arrived"
             (sent,) = await self._chains.pay(
                 run.chain_id,
                 invoice.token_address,
@@ -216,7 +216,7 @@ class ScenarioRunner:
     @_do.register
     def _expire(self, step: Expire, run: Run) -> str | None:
         asyncio.run(self._chains.mine(run.chain_id, 1, after_s=self._end_time(run)))
-        return "its time is over"
+        return "expired"
 
     @_do.register
     def _cancel(self, step: Cancel, run: Run) -> str | None:
@@ -240,11 +240,11 @@ class ScenarioRunner:
             if not counted or not await self._chains.balance(
                 run.chain_id, invoice.token_address, invoice.deposit_address
             ):
-                return "its payments are gone already"
+                return "the payments are already removed"
             head = await self._chains.head(run.chain_id)
             depth = head.number - min(counted) + 1
             await self._chains.reorganise(run.chain_id, depth)
-            return f"the newest {depth} blocks are others"
+            return f"replaced the newest {depth} blocks"
 
         return asyncio.run(reorganise())
 
@@ -256,13 +256,13 @@ class ScenarioRunner:
             step.calls,
             timedelta(milliseconds=step.lag_ms),
         )
-        return "it is slow"
+        return "responses are delayed"
 
     @_do.register
     def _endpoint_down(self, step: EndpointDown, run: Run) -> str | None:
         target = faults.invoice_target(run.invoice_id)
         self._put(target, faults.Kind.REFUSE, step.messages, timedelta())
-        return "it is down"
+        return "messages fail"
 
     @_do.register
     def _redeliver(self, step: Redeliver, run: Run) -> str | None:
@@ -283,7 +283,7 @@ class ScenarioRunner:
                 )
 
         self._database.run(redeliver)
-        return f"to {_count(endpoints)}"
+        return f"posted to {_count(endpoints)}"
 
     @_do.register
     def _forge(self, step: Forge, run: Run) -> str | None:
@@ -304,12 +304,12 @@ class ScenarioRunner:
         for endpoint, received in zip(endpoints, asyncio.run(post()), strict=True):
             if is_success(received.status):
                 raise StepFailed(
-                    f"endpoint {endpoint.id} answered {received.status} to a message with a wrong"
-                    " signature"
+                    f"endpoint {endpoint.id} returned {received.status} for a message with an"
+                    " invalid signature"
                 )
             if received.status is None:
                 raise StepFailed(f"endpoint {endpoint.id} failed ({received.failure})")
-        return f"{_count(endpoints)} refused it"
+        return f"rejected by {_count(endpoints)}"
 
     def _end_time(self, run: Run) -> int:
         moment = self._database.run(

@@ -148,7 +148,7 @@ class RpcDevelopmentChains:
         async def act(node: _Node) -> Head:
             height = (await node.head()).number
             if depth >= height:
-                raise NodeRefuses(f"has {height} blocks, of which at most the others are replaced")
+                raise NodeRefuses(f"has {height} blocks, so at most {height - 1} can be replaced")
             await node.ask("anvil_reorg", depth, [])
             return await node.head()
 
@@ -195,7 +195,7 @@ class _Node:
                 limit=_ANSWER_LIMIT,
             )
         except RpcError as error:
-            raise NodeRefuses(f"refuses {method}: {error.message[:200]}") from None
+            raise NodeRefuses(f"rejects {method}: {error.message[:200]}") from None
 
     async def quantity(self, method: str, *params: Any) -> int:
         return parse_quantity(await self.ask(method, *params))
@@ -217,11 +217,11 @@ class _Node:
         accounts = await self.ask("eth_accounts")
         if not isinstance(accounts, list) or not accounts:
             raise NodeRefuses(
-                "has no unlocked accounts (eth_accounts); use a development chain such as that of"
+                "has no unlocked accounts (eth_accounts); use a development chain such as"
                 " `specd chain`, or pay with a wallet"
             )
         if payer >= len(accounts):
-            raise NodeRefuses(f"has {len(accounts)} unlocked accounts, so no payer {payer}")
+            raise NodeRefuses(f"has {len(accounts)} unlocked accounts, so payer {payer} is unknown")
         sender = str(accounts[payer])
         lacking = amount - await self.balance(token, sender)
         if lacking > 0:
@@ -249,7 +249,7 @@ class _Node:
             if receipt is not None:
                 receipt = _object(receipt)
                 if parse_quantity(receipt.get("status")) != 1:
-                    raise NodeRefuses(f"let transaction {tx_hash} fail")
+                    raise NodeRefuses(f"reverted transaction {tx_hash}")
                 return parse_quantity(receipt.get("blockNumber"))
             if asyncio.get_running_loop().time() > until:
                 return None

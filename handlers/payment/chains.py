@@ -22,7 +22,7 @@ async def mine_blocks(
 async def reorganise_chain(
     ctx: Context, *, chain_id: int, body: types.ReorganisationRequest
 ) -> types.TestChain:
-    """Replace the newest blocks by empty ones."""
+    """Replace the newest blocks with empty blocks."""
     await _require_chain(ctx, chain_id)
     with acting(chain_id):
         head = await ctx.adapters.development.reorganise(chain_id, body["depth"])
@@ -32,7 +32,7 @@ async def reorganise_chain(
 async def advance_clock(
     ctx: Context, *, chain_id: int, body: types.ClockRequest
 ) -> types.TestChain:
-    """Move the clock of a chain on."""
+    """Advance the clock of a chain."""
     await _require_chain(ctx, chain_id)
     with acting(chain_id):
         head = await ctx.adapters.development.advance(chain_id, body["advance_s"])
@@ -42,7 +42,7 @@ async def advance_clock(
 def simulate_faults(
     ctx: Context, *, chain_id: int, body: types.FaultsRequest
 ) -> types.SimulatedFaults:
-    """Let the watcher's next calls to a chain fail."""
+    """Simulate failures of the watcher's next calls to a chain."""
     chains.require_chain(ctx.session, project_id=ctx.actor.project_id, chain_id=chain_id)
     kind, calls, lag_ms = faults.Kind(body["kind"]), body["calls"], body.get("lag_ms", 1000)
     faults.put(

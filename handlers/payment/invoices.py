@@ -90,7 +90,7 @@ def list_invoices(
 
 
 async def export_invoices(ctx: Context, **filters: Any) -> Export:
-    """Export invoices for book-keeping."""
+    """Export invoices for bookkeeping."""
     wanted = _wanted(ctx, **filters)
 
     def check(connection: Connection) -> None:
@@ -110,7 +110,7 @@ async def export_payments(
     received_to: int | None = None,
     order: str,
 ) -> Export:
-    """Export payments for book-keeping."""
+    """Export payments for bookkeeping."""
     wanted = ReceiptFilter(ctx.actor.project_id, received_from, received_to, order == "asc")
 
     def check(connection: Connection) -> None:
@@ -183,7 +183,7 @@ def _wanted(
 
 
 def get_invoice(ctx: Context, *, id_: str, if_none_match: str = "") -> Response:
-    """Read an invoice as it is now."""
+    """Read the current state of an invoice."""
     invoice = invoice_view.access_invoice(
         ctx.connection, project_id=ctx.actor.project_id, invoice_id=id_, now=ctx.now
     )

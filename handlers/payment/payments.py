@@ -62,7 +62,7 @@ async def pay_invoice(
 async def expire_invoice(
     ctx: Context, *, id_: str, body: types.ExpiryRequest | None = None
 ) -> types.Invoice:
-    """End the time of an unpaid invoice."""
+    """Expire an unpaid invoice."""
     after_s = await _end_time(ctx, id_)
     invoice = await ctx.read(_reading(ctx, id_))
     # Errors are ignored, because any other chain passes that time with its next block.

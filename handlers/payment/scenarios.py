@@ -51,7 +51,7 @@ async def run_scenario(
     name: str,
     body: types.RunRequest | None = None,
 ) -> Response:
-    """Run a scenario with an invoice of the shop's, or a new one."""
+    """Run a scenario on an existing or new invoice."""
     scenario, asked = runs.find_scenario(name), body or {}
     shop_url: str | None = asked.get("shop_url")
     if shop_url is not None:

@@ -1,4 +1,4 @@
-# Written by `specd types`, not by hand. ca7ab522e6323956
+# Written by `specd types`, not by hand. 126e2b608669d480
 """The types of payment: its schemas, and what its handlers get and return."""
 
 # isort: skip_file

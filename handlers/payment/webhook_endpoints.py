@@ -136,7 +136,7 @@ def list_webhook_deliveries(
 
 
 def redeliver_webhook_event(ctx: Context, *, id_: str, event_id: str) -> types.WebhookDelivery:
-    """Send an event once more."""
+    """Send an event again."""
     state = deliveries.redeliver(
         ctx.session,
         project_id=ctx.actor.project_id,

@@ -37,7 +37,7 @@ class StorageLimitExceeded(ChatError):
     sentence = (
         "Request exceeds storage limit by {excess} characters. The limit is {limit} characters."
     )
-    advice = "Remove what is no longer used with `DELETE /bot_storage`."
+    advice = "Remove unused keys with `DELETE /bot_storage`."
 
 
 _TABLE = table_of(BotStorage)

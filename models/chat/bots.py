@@ -42,7 +42,7 @@ class NoSuchBot(ChatError):
     """
 
     sentence = "No such bot"
-    advice = "Use the id of a bot, as `GET /users` returns it."
+    advice = "Use the id of a bot that `GET /users` returns."
 
 
 class BotNameInUse(ChatError):
@@ -63,7 +63,7 @@ class OwnerRefused(ChatError):
     """The bot cannot belong to this user. Facts: `problem`."""
 
     sentence = "Failed to change owner, {problem}"
-    advice = "Name an active person who is no guest."
+    advice = "Choose an active user who is not a guest."
 
 
 _NAMED = select(User.id).where(

@@ -50,7 +50,8 @@ class InvalidVendorToken(ChatError):
     code = "INVALID_VENDOR_TOKEN"
     sentence = "Invalid video call access token"
     advice = (
-        "Have the user open the link of `GET /calls/vendor/register` in a browser, then try again."
+        "Ask the user to open the link of `GET /calls/vendor/register` in a browser, then "
+        "try again."
     )
 
 
@@ -58,7 +59,7 @@ class CallNotCreated(ChatError):
     """The vendor failed to create the call."""
 
     sentence = "Failed to create video call"
-    advice = "Try again in a moment. If the failure lasts, use another way to call."
+    advice = "Try again in a moment. If the error persists, use another video call service."
 
 
 class ZoomNotConfigured(VendorNotConfigured):
@@ -101,7 +102,8 @@ class NotFromVendor(Unauthorized):
 
     sentence = "This notice is not the vendor's"
     advice = (
-        "Clients cannot fix this. The operator sets the same token at the server and at the vendor."
+        "Clients cannot fix this. The operator must configure the same token on the server "
+        "and at the vendor."
     )
 
 

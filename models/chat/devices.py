@@ -47,7 +47,9 @@ class AdminActionRequired(ChatError):
         "Push notification configuration issue on server, contact the server administrator or "
         "retry later."
     )
-    advice = "Tell the operator of the server. A retry helps only after the operator has acted."
+    advice = (
+        "Contact the operator of the server. Retry only after the operator has fixed the problem."
+    )
 
 
 class FailedToConnectBouncer(ChatError):
@@ -78,7 +80,7 @@ class InvalidDeviceId(ChatError):
     """The device is unknown or belongs to another user. The response is the same for both."""
 
     sentence = "Invalid `device_id`"
-    advice = "Register the device, and use the `device_id` of the answer."
+    advice = "Register the device, and use the `device_id` of the response."
 
 
 class MissingPushFields(ChatError):

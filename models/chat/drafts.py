@@ -57,7 +57,7 @@ class NegativeTimestamp(ChatError):
     """The time of a draft is before 1970."""
 
     sentence = "Timestamp must not be negative."
-    advice = "Send Unix seconds, or leave `timestamp` out."
+    advice = "Send Unix seconds, or omit `timestamp`."
 
 
 DRAFT = table_of(StoredDraft)

@@ -47,14 +47,14 @@ class MailNotReceived(ChatError):
     """The operator has not configured a domain for incoming mail."""
 
     sentence = "This server does not receive mail."
-    advice = "Send messages with `POST /messages`, or ask the operator to set up incoming mail."
+    advice = "Send messages with `POST /messages`, or ask the operator to set up incoming email."
 
 
 class MailSenderNotAllowed(ChatError):
     """The sender is neither the caller, nor a bot of the caller, nor the notification bot."""
 
     sentence = "Invalid sender ID"
-    advice = "Send your own id or a bot's that you own, or leave out `sender_id`."
+    advice = "Send your id or the id of a bot that you own, or omit `sender_id`."
 
 
 class NoSuchMailbox(RefusedCommand):

@@ -50,7 +50,7 @@ class BuiltInViewHasNoName(ChatError):
     """The fragment belongs to a built-in view, for which clients define the name."""
 
     sentence = "Built-in views cannot have a custom name."
-    advice = "Leave out `name`."
+    advice = "Omit `name`."
 
 
 class CustomViewNeedsName(ChatError):

@@ -50,7 +50,7 @@ class NoEmojiNamed(ChatError):
     """The request contains neither the name nor the code of an emoji."""
 
     sentence = "At least one of the following arguments must be present: emoji_name, emoji_code"
-    advice = "Send `emoji_code` and `reaction_type` as the message has them, or `emoji_name`."
+    advice = "Send `emoji_code` and `reaction_type` of the existing reaction, or `emoji_name`."
 
 
 _REACTION = table_of(Reaction)

@@ -36,8 +36,8 @@ class PrivateKeyRefused(InvalidXpub):
     """The key is an extended private key."""
 
     sentence = (
-        "That is an extended private key and was refused; give the extended public key (xpub) of "
-        "m/44'/60'/0', and treat the private key as exposed."
+        "That is an extended private key; use the extended public key (xpub) of m/44'/60'/0', "
+        "and treat the private key as compromised."
     )
 
 
@@ -51,7 +51,10 @@ class InvalidMethod(Refusal):
 class MainNetRefused(InvalidMethod):
     """The method's network is a main network, whose tokens are worth money."""
 
-    sentence = "Chain {chain_id} is a main network and is refused; use a test chain such as 31337."
+    sentence = (
+        "Chain {chain_id} is a main network, which is not supported; use a test chain such as "
+        "31337."
+    )
 
 
 class PaymentMethodExists(Refusal):
@@ -65,21 +68,21 @@ class ChainIsUnknown(Refusal):
     """No watcher has read this chain. Facts: `chain_id`."""
 
     code = "chain_unknown"
-    sentence = "No blocks of chain {chain_id} are known; there is nothing to forget."
+    sentence = "No blocks of chain {chain_id} are stored; there is nothing to forget."
 
 
 class InvalidName(Refusal):
     """The project's name is empty or too long."""
 
     code = "invalid_name"
-    sentence = "Give the project a name of 1 to 200 characters."
+    sentence = "Use a project name of 1 to 200 characters."
 
 
 class InvalidTolerance(Refusal):
     """The tolerance is not a percentage, or it is too large."""
 
     code = "invalid_tolerance"
-    sentence = "Give the tolerance as a percentage of at most 10%, such as 0.1%, or none."
+    sentence = "Use a tolerance of at most 10%, such as 0.1%, or none."
 
 
 class ProjectDoesNotExist(Refusal):
@@ -101,7 +104,8 @@ class PaymentMethodNotAllowed(Refusal):
 
     code = "payment_method_not_allowed"
     sentence = (
-        "The project has no such payment method; use an available one of GET /v1/payment-methods."
+        "The project has no such payment method; use an available method from GET "
+        "/v1/payment-methods."
     )
     advice = "Use an `id` that `GET /v1/payment-methods` returns, of a method that is `available`."
 
@@ -139,13 +143,13 @@ class EventsGone(Refusal):
 
     code = "events_gone"
     sentence = (
-        "Events after this one are no longer kept, so some are missing; read the events without "
-        "after, then the invoices that have changed."
+        "Events after this one have expired; read the events without after, and then the "
+        "changed invoices."
     )
     advice = (
-        "Read the events without `after`, and keep the last `next_cursor`. Then read "
-        "`GET /v1/invoices` with `updated_from` set to a minute before the last event that you "
-        "have handled, and take the invoices as they are now."
+        "Read the events without `after`, and keep the last `next_cursor`. Then read `GET "
+        "/v1/invoices` with `updated_from` set to a minute before the last event that you have "
+        "handled, and use the current state of the invoices."
     )
 
 
@@ -164,12 +168,13 @@ class InvalidWebhookUrl(Refusal):
 
     code = "invalid_webhook_url"
     sentence = (
-        "The address {problem}; give a public https address on port 443 or above 1023, "
-        "such as https://shop.example/webhooks."
+        "The URL {problem}; use a public https URL on port 443 or above 1023, such as "
+        "https://shop.example/webhooks."
     )
     advice = (
-        "Give an `https` address without credentials and fragment, on port 443 or above 1023, "
-        "whose name leads to public addresses only. Write an international name in ASCII (`xn--`)."
+        "Use an `https` URL without credentials and fragment, on port 443 or above 1023, whose "
+        "host name resolves to public addresses only. Write an international name in ASCII "
+        "(`xn--`)."
     )
 
 
@@ -178,14 +183,16 @@ class TooManyWebhookEndpoints(Refusal):
 
     code = "too_many_webhook_endpoints"
     sentence = "A project has at most {quota} webhook endpoints; remove one that you do not need."
-    advice = "Remove an endpoint that you do not need, or have one endpoint take more event types."
+    advice = (
+        "Remove an endpoint that you do not need, or subscribe one endpoint to more event types."
+    )
 
 
 class WebhookEndpointNotEnabled(Refusal):
     """The webhook endpoint is disabled, so nothing is sent to it."""
 
     code = "webhook_endpoint_disabled"
-    sentence = "Nothing is sent to a disabled webhook endpoint; enable it first."
+    sentence = "This webhook endpoint is disabled; enable it first."
     advice = "Set `status` to `enabled` with `PATCH /v1/webhook-endpoints/{id}`."
 
 
@@ -193,7 +200,7 @@ class WebhookTestInProgress(Refusal):
     """The last test is still waiting for a response, or too many tests are running."""
 
     code = "webhook_test_in_progress"
-    sentence = "The last test has not been answered yet; try again in a moment."
+    sentence = "Another test is still waiting for a response; try again in a moment."
     advice = "Wait the number of seconds in `Retry-After`, then test again."
 
 
@@ -201,10 +208,10 @@ class InsufficientScope(Refusal):
     """The key has the scope `read`, but the operation changes data or acts on a chain."""
 
     code = "insufficient_scope"
-    sentence = "This key may only read; use a key of the project that may write."
+    sentence = "This key is read-only; use a key with write access."
     advice = (
-        "Call the operation from your backend, with a key that may write. The operator creates one "
-        "with `specd payment create-key`."
+        "Call the operation from your backend, with a key that has write access. The operator "
+        "creates keys with `specd payment create-key`."
     )
 
 
@@ -213,8 +220,8 @@ class InvalidMetadata(Refusal):
 
     code = "invalid_metadata"
     sentence = (
-        "The metadata {problem}; send at most 50 keys of 1 to 40 characters with texts of at most "
-        "500 characters, without NUL."
+        "The metadata {problem}; send at most 50 keys of 1 to 40 characters, with values of at "
+        "most 500 characters and without NUL."
     )
     advice = (
         "Send at most 50 keys of 1 to 40 characters. Store longer texts in your own database, and "
@@ -227,12 +234,12 @@ class TooManyInvoices(Refusal):
 
     code = "too_many_invoices"
     sentence = (
-        "More than {most} invoices pass these filters; export them in parts, by created_from and "
-        "created_to."
+        "More than {most} invoices match these filters; export them in parts, using "
+        "created_from and created_to."
     )
     advice = (
-        "Export a shorter time at once, or read `GET /v1/invoices` page by page. The operator can "
-        "export all with `specd payment export`."
+        "Export a shorter period, or read `GET /v1/invoices` page by page. The operator can "
+        "export all invoices with `specd payment export`."
     )
 
 
@@ -241,12 +248,12 @@ class TooManyPayments(Refusal):
 
     code = "too_many_payments"
     sentence = (
-        "More than {most} payments pass these filters; export them in parts, by received_from and "
-        "received_to."
+        "More than {most} payments match these filters; export them in parts, using "
+        "received_from and received_to."
     )
     advice = (
-        "Export a shorter period. The operator can export all with "
-        "`specd payment export --payments`."
+        "Export a shorter period. The operator can export all payments with `specd payment "
+        "export --payments`."
     )
 
 
@@ -274,8 +281,8 @@ class InvoiceNotCancelable(Refusal):
         "this one is {state}."
     )
     advice = (
-        "Read the invoice. If it is paid, refund the payment by your own means. If it has "
-        "expired, no action is needed."
+        "Read the invoice. If it is paid, refund the payment yourself. If it has expired, no "
+        "action is needed."
     )
 
 
@@ -284,12 +291,12 @@ class InvoiceNotResolvable(Refusal):
 
     code = "invoice_not_resolvable"
     sentence = (
-        "Only an invoice that is paid, canceled or expired for good, and for which money has come, "
-        "can be resolved; this one is {state}."
+        "Only an invoice that is paid, canceled or finally expired, and that has received a "
+        "payment, can be resolved; this one is {state}."
     )
     advice = (
-        "Wait until `invoice.expired` or `invoice.paid` has come. If no money has come, no action "
-        "is needed."
+        "Wait for the event `invoice.expired` or `invoice.paid`. If no payment has arrived, no "
+        "action is needed."
     )
 
 
@@ -298,8 +305,8 @@ class InvoiceNotPayable(Refusal):
 
     code = "invoice_not_payable"
     sentence = (
-        "Only an unpaid invoice can be checked out; this one is {status}. "
-        "For a new try, create an invoice with the next attempt_no."
+        "A checkout session needs an unpaid invoice; this one is {status}. To try again, create"
+        " an invoice with the next attempt_no."
     )
     advice = (
         "Create an invoice with the next `attempt_no`, and a checkout session for that invoice."
@@ -313,7 +320,7 @@ class OrderAttemptExists(Refusal):
     sentence = (
         "This attempt at the order already has an invoice; read it, or use the next attempt_no."
     )
-    advice = "Use the invoice that `details` names, or create one with the next `attempt_no`."
+    advice = "Use the invoice in `details`, or create one with the next `attempt_no`."
 
 
 class ChainNotConfigured(Refusal):
@@ -332,10 +339,10 @@ class ChainUnavailable(Refusal):
 
     code = "chain_unavailable"
     sentence = (
-        "Chain {chain_id} cannot be reached safely right now; try again in a moment, "
-        "and tell the operator if it lasts."
+        "Chain {chain_id} is currently unavailable; try again in a moment, and contact the "
+        "operator if the error persists."
     )
     advice = (
-        "Wait the number of seconds in `Retry-After`, then try again. If the error lasts, tell "
-        "the operator."
+        "Wait the number of seconds in `Retry-After`, then try again. If the error persists, "
+        "contact the operator."
     )

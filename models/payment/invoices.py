@@ -283,12 +283,12 @@ def _find_warnings(session: Session, order: Order, now: datetime) -> tuple[Attem
 def _warn(invoice_id: str, attempt_no: int, status: str, *, is_over: bool) -> AttemptWarning:
     attempt = f"Attempt {attempt_no} at this order"
     if status == lifecycle.PAID:
-        message = f"{attempt} is paid; fulfil the order once, whatever becomes of this attempt."
+        message = f"{attempt} is paid; fulfill the order once, even if this attempt is also paid."
         return AttemptWarning("earlier_attempt_paid", message, invoice_id)
     state = status
     if status == lifecycle.UNPAID and is_over:
-        state = "expired, though not for good,"
-    message = f"{attempt} is {state} and may still become paid; fulfil the order once."
+        state = "expired (not finally)"
+    message = f"{attempt} is {state} and may still be paid; fulfill the order once."
     return AttemptWarning("earlier_attempt_open", message, invoice_id)
 
 

@@ -44,7 +44,9 @@ def _check_metadata(metadata: Mapping[str, str]) -> str | None:
         raise InvalidMetadata(problem=f"has more than {MAX_KEYS} keys")
     for key, value in metadata.items():
         if not 1 <= len(key) <= LONGEST_KEY or "\0" in key:
-            raise InvalidMetadata(problem=f"has a key without 1 to {LONGEST_KEY} characters")
+            raise InvalidMetadata(
+                problem=f"has a key that is empty or longer than {LONGEST_KEY} characters"
+            )
         if len(value) > LONGEST_VALUE or "\0" in value:
             raise InvalidMetadata(problem=f"has a value of more than {LONGEST_VALUE} characters")
     return orjson.dumps(dict(metadata)).decode() if metadata else None

@@ -72,7 +72,7 @@ def check_url(url: str, opened: Sequence[Network]) -> Target:
     """Return the parts of a webhook's address. Raise `AddressRefused`. No name is resolved yet."""
     match = _URL.fullmatch(url)
     if match is None or len(url) > URL_MAX:
-        raise AddressRefused("is not an https address with a plain host name")
+        raise AddressRefused("is not an https URL with a plain host name")
     scheme, host = match["scheme"].lower(), match["host"].lower()
     port = int(match["port"] or (HTTPS_PORT if scheme == "https" else 80))
     if not FIRST_UNPRIVILEGED_PORT <= port <= 65_535 and port != HTTPS_PORT:
@@ -91,7 +91,7 @@ def require_open(target: Target, addresses: Iterable[Address], opened: Sequence[
     for address in addresses:
         is_opened = any(address in network for network in opened)
         if not is_opened and not is_global_unicast(address):
-            raise AddressRefused("leads to an address that is not public")
+            raise AddressRefused("resolves to an address that is not public")
         if not is_opened and target.scheme == "http":
             raise AddressRefused("does not begin with https://")
 
@@ -114,7 +114,7 @@ def _parse_host(host: str) -> Address | None:
         if _NUMBER.fullmatch(labels[-1]):
             return IPv4Address(host)
     except ValueError:
-        raise AddressRefused("has an IP address that is not written plainly") from None
+        raise AddressRefused("has an IP address in a nonstandard notation") from None
     if len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
         raise AddressRefused("has no valid host name")
     return None

@@ -79,7 +79,7 @@ class InvalidRequest(ProblemException):
 
     status = 400
     code = "invalid_request"
-    advice = "Correct what the answer names. The document states every type and bound."
+    advice = "Correct the errors that the response lists. The document states every type and limit."
 
     def __init__(self, violations: Sequence[Violation]) -> None:
         self.violations = tuple(violations)
@@ -100,7 +100,7 @@ class Unauthenticated(ProblemException):
     status = 401
     code = "unauthorized"
     is_of_any_operation = True
-    advice = "Send valid credentials, as the section Authentication of the document describes."
+    advice = "Send valid credentials, as described in the document under Authentication."
 
     def __init__(self, challenges: Sequence[str] = ()) -> None:
         self.challenges = tuple(challenges)
@@ -115,7 +115,7 @@ class InsufficientScope(ProblemException):
     status = 403
     code = "insufficient_scope"
     is_of_any_operation = True
-    advice = "Get a token with the scopes that the document names at the operation."
+    advice = "Get a token with the scopes that the document lists for the operation."
 
     def __init__(self, scopes: Sequence[str] = ()) -> None:
         self.scopes = tuple(scopes)
@@ -130,8 +130,8 @@ class ForeignOrigin(ProblemException):
     status = 403
     code = "foreign_origin"
     advice = (
-        "Call the interface from your own program, or from a page of the service's own origin. "
-        "The operator can allow other origins with `SPECD_ALLOWED_ORIGINS`."
+        "Call the API from a program that is not a web page, or from a page of the service's "
+        "origin. The operator can allow other origins with `SPECD_ALLOWED_ORIGINS`."
     )
 
     def __init__(self) -> None:
@@ -143,7 +143,7 @@ class NotFound(ProblemException):
 
     status = 404
     code = "not_found"
-    advice = "Check the path and the base address; the document lists all operations."
+    advice = "Check the path and the base URL; the document lists all operations."
 
     def __init__(self) -> None:
         super().__init__(status=self.status, title="Not Found")
@@ -263,7 +263,10 @@ class InternalError(ProblemException):
 
     status = 500
     code = "internal_error"
-    advice = "Try again. If the error lasts, tell the operator the `Request-Id` of the answer."
+    advice = (
+        "Try again. If the error persists, contact the operator with the `Request-Id` of the "
+        "response."
+    )
 
     def __init__(self, detail: str | None = None) -> None:
         super().__init__(status=self.status, title="Internal Server Error", detail=detail)

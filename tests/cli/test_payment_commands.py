@@ -128,7 +128,7 @@ class TestCreateMethod:
         sentence = migrated.refusal(
             "payment", "create-method", *method_words(project, **{"chain-id": chain_id})
         )
-        assert f"Chain {chain_id} is a main network and is refused" in sentence
+        assert f"Chain {chain_id} is a main network, which is not supported" in sentence
 
     @pytest.mark.parametrize(
         "over",

@@ -190,7 +190,7 @@ def test_a_run_fails_when_a_step_does_not_come_to_its_state(bench: Bench) -> Non
     bench.clock.advance(seconds=1)
     run = bench.go_on(run)
     assert run.failure == (
-        "not done within a minute: wait until it is processing; the invoice is unpaid, none"
+        "not done within a minute: wait until the invoice is processing; it is unpaid, none"
     )
 
 
@@ -233,14 +233,14 @@ def test_a_run_fails_for_events_that_are_not_the_catalogues(bench: Bench) -> Non
         return cancel_invoice(session, project_id=bench.ada.id, invoice_id=run.invoice_id, now=now)
 
     bench.database.run(cancel)
-    assert bench.go_on(run).failure == "1 x invoice.canceled came besides"
+    assert bench.go_on(run).failure == "1 x invoice.canceled is unexpected"
 
 
 class TestEndpoints:
     def test_one_that_takes_a_forged_message_fails(self, bench: Bench) -> None:
         endpoint_id = bench.endpoint()
         run = bench.go_on(bench.start("forged"))
-        told = f"endpoint {endpoint_id} answered 204 to a message with a wrong signature"
+        told = f"endpoint {endpoint_id} returned 204 for a message with an invalid signature"
         assert run.failure == told
 
     def test_one_that_wants_other_events_gets_none(self, bench: Bench) -> None:
@@ -258,8 +258,8 @@ class TestEndpoints:
     @pytest.mark.parametrize(
         ("status", "failure", "told"),
         [
-            (500, None, "answered 500 to invoice.created: oops"),
-            (None, "timeout", "failed (timeout) to invoice.created: oops"),
+            (500, None, "returned 500 for invoice.created: oops"),
+            (None, "timeout", "failed (timeout) for invoice.created: oops"),
             (None, SIMULATED, None),
             (204, None, None),
         ],
@@ -282,7 +282,7 @@ class TestEndpoints:
         assert run.state == "delivering"
         bench.clock.advance(seconds=STEP_WITHIN.total_seconds())
         ended = bench.go_on(run)
-        assert ended.failure == "an endpoint has not taken all messages within a minute"
+        assert ended.failure == "an endpoint has not accepted all messages within a minute"
 
 
 @pytest.mark.parametrize(

@@ -44,21 +44,21 @@ class InvalidEncoding(ChatError):
     """The body, the query or a header is not valid text or not a valid form. Facts: `problem`."""
 
     sentence = "Malformed request: {problem}"
-    advice = "Send parameters as UTF-8 form fields. `msg` states what could not be read."
+    advice = "Send parameters as UTF-8 form fields. `msg` describes the problem."
 
 
 class UnexpectedArgument(ChatError):
     """The object contains an unknown key. Facts: `key`, `name`."""
 
     sentence = 'Argument "{key}" at {name} is unexpected'
-    advice = "Remove the key that `msg` names."
+    advice = "Remove the key in `msg`."
 
 
 class MissingField(ChatError):
     """The object lacks a required key. Facts: `name`."""
 
     sentence = "{name} field is missing"
-    advice = "Send the key that `msg` names."
+    advice = "Send the key in `msg`."
 
 
 class InvalidValue(ChatError):
@@ -72,7 +72,7 @@ class NullBytes(ChatError):
     """The text contains NUL characters. Facts: `name`."""
 
     sentence = "{name} must not contain null bytes"
-    advice = "Remove the NUL characters from the parameter that `msg` names."
+    advice = "Remove the NUL characters from the parameter in `msg`."
 
 
 NAMED: dict[str, type[ChatError]] = {

@@ -4,11 +4,11 @@ from models.payment.test_helpers.errors import InvalidShopUrl
 from specd import ErrorTable
 from specd.errors import Row
 
-TOO_LONG = "The address or the headers are too long; shorten them."
+TOO_LONG = "The URL or the headers are too long; shorten them."
 ROWS: dict[str | type[Exception], Row | None] = {
     "invoice_not_found": Row(404),
     "event_not_found": Row(404),
-    "events_gone": Row(410, at=("/query/after", "is older than the oldest event that is kept")),
+    "events_gone": Row(410, at=("/query/after", "is older than the oldest stored event")),
     "webhook_endpoint_not_found": Row(404),
     "insufficient_scope": Row(403),
     "too_many_webhook_endpoints": Row(409),
@@ -27,7 +27,7 @@ ROWS: dict[str | type[Exception], Row | None] = {
     "order_attempt_exists": Row(
         409,
         is_definitive=True,
-        at=("/body/attempt_no", "Invoice {invoice_id} is this attempt's."),
+        at=("/body/attempt_no", "Invoice {invoice_id} belongs to this attempt."),
         shown=("invoice_id",),
     ),
     "invalid_amount": Row(
@@ -57,24 +57,28 @@ ROWS: dict[str | type[Exception], Row | None] = {
         headers=(("WWW-Authenticate", "Bearer"),),
     ),
     "foreign_origin": Row(
-        sentence="A page of another origin sent this; call the interface from your backend."
+        sentence=(
+            "The request came from a web page of another origin; call the API from your backend."
+        )
     ),
     "not_found": Row(sentence="There is no such path; GET /v1/openapi.json lists the operations."),
     "method_not_allowed": Row(
-        sentence="This path does not take that method; the Allow header says which."
+        sentence=(
+            "This path does not support that method; the Allow header lists the supported methods."
+        )
     ),
     "request_timeout": Row(sentence="The body did not arrive in time; send the request again."),
     "body_too_large": Row(sentence="The body is too large; send at most {limit} bytes."),
     "unsupported_media_type": Row(sentence="Send the body as {accepted}, not compressed."),
     "invalid_request": Row(
-        422, sentence="The request does not fit the interface; correct what the details name."
+        422, sentence="The request does not match the API; correct the errors in details."
     ),
-    "rate_limited": Row(sentence="Too many requests; wait for the seconds that Retry-After says."),
+    "rate_limited": Row(sentence="Too many requests; wait the number of seconds in Retry-After."),
     "headers_too_large": Row(sentence=TOO_LONG),
     # The released document promises 431 (decision 29).
     "target_too_long": Row(431, code="headers_too_large", sentence=TOO_LONG),
     "internal_error": Row(
-        sentence="Something went wrong on our side and nothing was changed; try again."
+        sentence="An internal error occurred and nothing was changed; try again."
     ),
     "not_implemented": None,
 }

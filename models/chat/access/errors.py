@@ -7,7 +7,7 @@ class UnauthorizedPrincipal(ChatError):
     """The operation requires a higher role."""
 
     code = "UNAUTHORIZED_PRINCIPAL"
-    advice = "Call the operation as a user with the role that `msg` names, or ask an administrator."
+    advice = "Call the operation as a user with the role in `msg`, or ask an administrator."
 
 
 class MustBeOwner(UnauthorizedPrincipal):

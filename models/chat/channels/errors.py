@@ -42,7 +42,7 @@ class TooManySubscriptions(ChatError):
     """The number of channels times the number of users exceeds the maximum. Facts: `most`."""
 
     sentence = "Too many subscriptions at once (maximum {most})."
-    advice = "Name fewer channels or fewer users in one request."
+    advice = "Send fewer channels or fewer users in one request."
 
 
 class ChannelNotAccessible(ChatError):
@@ -56,7 +56,7 @@ class DefaultChannelIsPrivate(ChatError):
     """A private channel cannot be a default channel."""
 
     sentence = "A default channel cannot be private."
-    advice = "Make the channel public, or leave out `is_default_stream`."
+    advice = "Make the channel public, or omit `is_default_stream`."
 
 
 class PrivateChannelAsDefault(ChatError):
@@ -77,7 +77,7 @@ class InvalidParameters(ChatError):
     """Each parameter is valid, but the combination is not."""
 
     sentence = "Invalid parameters"
-    advice = "Send a combination that the operation's description names."
+    advice = "Send a combination that the operation's description allows."
 
 
 class InvalidChannelFolder(ChatError):
@@ -184,7 +184,7 @@ class ChannelHasThatName(ChatError):
     """The new name is the current name."""
 
     sentence = "Channel already has that name."
-    advice = "Send another name, or leave out `new_name`."
+    advice = "Send another name, or omit `new_name`."
 
 
 class ModerationChannelMustBePrivate(ChatError):
@@ -217,7 +217,7 @@ class ChannelIsNotArchived(ChatError):
     """The channel that the request restores is not archived."""
 
     sentence = "Channel is not currently deactivated"
-    advice = "Leave out `is_archived`."
+    advice = "Omit `is_archived`."
 
 
 class PrivateChannelIsEmpty(ChatError):
@@ -231,11 +231,11 @@ class CannotChangeDefaultChannels(ChatError):
     """Only administrators may change the channels to which new members are subscribed."""
 
     sentence = "You do not have permission to change default channels."
-    advice = "Leave out `is_default_stream`, or ask an administrator."
+    advice = "Omit `is_default_stream`, or ask an administrator."
 
 
 class NothingToDo(ChatError):
     """A change of subscriptions names no channel."""
 
     sentence = 'Nothing to do. Specify at least one of "add" or "delete".'
-    advice = "Name a channel in `add` or in `delete`."
+    advice = "Send a channel in `add` or in `delete`."

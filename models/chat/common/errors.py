@@ -9,7 +9,7 @@ class InvalidParameter(ChatError):
     """
 
     sentence = "{name} {problem}"
-    advice = "Correct the parameter that `msg` names. The document states its type and bounds."
+    advice = "Correct the parameter in `msg`. The document states its type and limits."
 
 
 class NotOneLine(ChatError):
@@ -18,7 +18,7 @@ class NotOneLine(ChatError):
     """
 
     sentence = "{name} must be one line, without control characters"
-    advice = "Remove line breaks and control characters from the parameter that `msg` names."
+    advice = "Remove line breaks and control characters from the parameter in `msg`."
 
 
 class InvalidChoice(ChatError):
@@ -33,7 +33,7 @@ class MissingParameter(ChatError):
 
     code = "REQUEST_VARIABLE_MISSING"
     sentence = "Missing '{var_name}' argument"
-    advice = "Send the parameter that `var_name` names."
+    advice = "Send the parameter in `var_name`."
 
 
 class BadParameter(ChatError):
@@ -41,7 +41,7 @@ class BadParameter(ChatError):
 
     code = "REQUEST_VARIABLE_INVALID"
     sentence = "Bad value for '{var_name}': {bad_value}"
-    advice = "Correct the parameter that `var_name` names."
+    advice = "Correct the parameter in `var_name`."
 
 
 class ConfusingParameters(ChatError):
@@ -58,7 +58,7 @@ class QuotaExceeded(ChatError):
     """
 
     sentence = "Too many {what} (limit: {limit})."
-    advice = "Delete what is no longer used, or ask the operator for a higher limit."
+    advice = "Delete unused items, or ask the operator for a higher limit."
 
 
 class InvalidHost(RefusedCommand):

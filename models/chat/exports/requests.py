@@ -39,7 +39,7 @@ class FullContentAccessRequired(ChatError):
     """
 
     sentence = "Full exports without consent are not available in this organization."
-    advice = "Ask for a public export, or for one of those who consented."
+    advice = "Request a public export, or an export with consent."
 
 
 class ExportTooLarge(ChatError):

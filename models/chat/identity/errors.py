@@ -8,7 +8,7 @@ class NonexistentSubdomain(ChatError):
 
     code = "NONEXISTENT_SUBDOMAIN"
     sentence = "Invalid subdomain"
-    advice = "Check the address. The `Host` header selects the organization."
+    advice = "Check the URL. The `Host` header selects the organization."
 
 
 class RealmMoving(ChatError):
@@ -133,7 +133,7 @@ class NoSuchSession(ChatError):
     """
 
     sentence = "Invalid session ID"
-    advice = "Read the ids of your sessions from `GET /users/me/sessions`."
+    advice = "Use an id that `GET /users/me/sessions` returns."
 
 
 class JwtNotEnabled(ChatError):

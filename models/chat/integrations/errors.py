@@ -7,7 +7,10 @@ class MalformedPayload(ChatError):
     """A webhook's payload lacks a value, or has one of another type. Facts: `at`."""
 
     sentence = "Malformed payload: {at}"
-    advice = "Send what the product documents. The address may be that of another integration."
+    advice = (
+        "Send the payload that the product documents. Check that the URL contains the right "
+        "integration."
+    )
 
 
 class MissingEventHeader(ChatError):
@@ -15,11 +18,13 @@ class MissingEventHeader(ChatError):
 
     code = "MISSING_HTTP_EVENT_HEADER"
     sentence = "Missing the HTTP event header '{header}'"
-    advice = "Let the product itself post to the address; a copied body does not name its event."
+    advice = (
+        "Configure the URL in the product itself; a copied body does not contain the event type."
+    )
 
 
 class SignatureMismatch(ChatError):
-    """The address has a `webhook_secret`, and the body is not signed with it."""
+    """The URL has a `webhook_secret`, and the body is not signed with it."""
 
     sentence = "Webhook signature verification failed."
-    advice = "Enter the secret of the address in the product's settings of the webhook."
+    advice = "Enter the `webhook_secret` of the URL in the product's webhook settings."

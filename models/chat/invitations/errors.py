@@ -17,7 +17,7 @@ class InvalidInvitees(InvitationFailed):
     """
 
     sentence = "Some emails did not validate, so we didn't send any invitations."
-    advice = "Correct or leave out the addresses in `errors`, then send the request again."
+    advice = "Correct or remove the addresses in `errors`, then send the request again."
 
 
 class NobodyInvited(InvitationFailed):
@@ -67,7 +67,7 @@ class CannotSubscribeInvitees(ChatError):
     """The caller may not subscribe others to one of the channels."""
 
     sentence = "You do not have permission to subscribe other users to channels."
-    advice = "Leave out the channels to which you may not add subscribers."
+    advice = "Omit the channels to which you cannot add subscribers."
 
 
 class NoSuchInvitation(ChatError):

@@ -23,7 +23,7 @@ class NothingToChange(ChatError):
     """
 
     sentence = "Nothing to change"
-    advice = "Send what the message should become."
+    advice = "Send at least one new value."
 
 
 class BadNarrow(ChatError):
@@ -31,4 +31,4 @@ class BadNarrow(ChatError):
 
     code = "BAD_NARROW"
     sentence = "Invalid narrow operator: {desc}"
-    advice = "Correct or remove the term that `desc` names."
+    advice = "Correct or remove the term in `desc`."

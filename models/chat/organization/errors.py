@@ -35,7 +35,7 @@ class ValidationFailure(ChatError):
     """A field of the new object violates a rule. Facts: `problem`, `errors` (field -> problems)."""
 
     sentence = "{problem}"
-    advice = "Correct the fields that `errors` names."
+    advice = "Correct the fields in `errors`."
 
 
 class InvalidEmojiName(ChatError):

@@ -7,7 +7,7 @@ class InvalidPayloadUrl(ChatError):
     """Messages cannot be posted to this address. Facts: `problem`."""
 
     sentence = "payload_url {problem}"
-    advice = "Send an https address of the public Internet."
+    advice = "Send an https URL that resolves to public addresses."
 
 
 class NotAnOutgoingWebhook(ChatError):

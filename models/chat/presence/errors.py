@@ -7,7 +7,7 @@ class NoPresenceOfBots(ChatError):
     """The user is a bot."""
 
     sentence = "Presence is not supported for bot users."
-    advice = "Ask for the presence of a person."
+    advice = "Request the presence of a person."
 
 
 class NoPresence(ChatError):

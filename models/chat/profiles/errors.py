@@ -14,7 +14,7 @@ class InvalidFieldData(ChatError):
     """The data of the field do not match its type. Facts: `problem`."""
 
     sentence = "{problem}"
-    advice = "Correct the problem that `msg` states."
+    advice = "Correct the problem in `msg`."
 
 
 class BlankLabel(ChatError):
@@ -91,11 +91,11 @@ class UserWithIdIsDeactivated(ChatError):
     """A field of users names a deactivated user. Facts: `user_id`."""
 
     sentence = "User with ID {user_id} is deactivated"
-    advice = "Name another user."
+    advice = "Choose another user."
 
 
 class UserIsABot(ChatError):
     """A field of users names a bot. Facts: `user_id`."""
 
     sentence = "User with ID {user_id} is a bot"
-    advice = "Name a person."
+    advice = "Choose a person."

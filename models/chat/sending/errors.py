@@ -53,7 +53,7 @@ class TooManyRecipients(ChatError):
     """The direct message has more recipients than a conversation permits. Facts: `most`."""
 
     sentence = "Too many recipients (maximum {most})."
-    advice = "Name fewer users, or write to a channel. Nothing was sent."
+    advice = "Send fewer users, or write to a channel. Nothing was sent."
 
 
 class InvalidRecipientId(ChatError):

@@ -35,7 +35,7 @@ class TooManyAttempts(ChatError):
     """The caller sent too many wrong passwords. Facts: `seconds`, until the next attempt."""
 
     sentence = "You're making too many attempts! Try again in {seconds} seconds."
-    advice = "Wait the number of seconds that `msg` states."
+    advice = "Wait the number of seconds in `msg`."
 
 
 class InvalidDefaultLanguage(ChatError):
@@ -79,4 +79,4 @@ class ConfirmationNotFound(ChatError):
     """
 
     sentence = "The confirmation link is unknown, was used already or has expired."
-    advice = "Request the change of address again, and use the link of the newest mail."
+    advice = "Request the change of address again, and use the link in the newest email."

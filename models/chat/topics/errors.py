@@ -14,4 +14,4 @@ class IncompatibleParameters(ChatError):
     """The request contains parameters that exclude each other. Facts: `names`, joined."""
 
     sentence = "Unsupported parameter combination: {names}"
-    advice = "Send only one of the parameters that `msg` names."
+    advice = "Send only one of the parameters in `msg`."

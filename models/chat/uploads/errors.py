@@ -30,7 +30,7 @@ class PictureTooLarge(ChatError):
     """The image file is too large. Facts: `limit_mib`."""
 
     sentence = "Uploaded file is larger than the allowed limit of {limit_mib} MiB"
-    advice = "Send a smaller picture."
+    advice = "Send a smaller image."
 
 
 class BadImage(ChatError):
@@ -38,7 +38,7 @@ class BadImage(ChatError):
 
     code = "BAD_IMAGE"
     sentence = "Could not decode image; did you upload an image file?"
-    advice = "Send a picture as PNG, GIF, JPEG or WebP."
+    advice = "Send an image as PNG, GIF, JPEG or WebP."
 
 
 class UploadQuotaExceeded(ChatError):
@@ -46,7 +46,7 @@ class UploadQuotaExceeded(ChatError):
 
     code = "REALM_UPLOAD_QUOTA"
     sentence = "Upload would exceed your organization's upload quota."
-    advice = "Delete files that are no longer used, or ask the operator for a higher quota."
+    advice = "Delete unused files, or ask the operator for a higher quota."
 
 
 class UploadDoesNotExist(ChatError):
@@ -55,7 +55,7 @@ class UploadDoesNotExist(ChatError):
     """
 
     sentence = "This file does not exist or has been deleted."
-    advice = "Use an address from a message or from `GET /attachments`."
+    advice = "Use a URL from a message or from `GET /attachments`."
 
 
 class AttachmentDoesNotExist(ChatError):

@@ -26,42 +26,42 @@ class NoMembersToChange(ChatError):
         'Nothing to do. Specify at least one of "add", "delete", "add_subgroups" or '
         '"delete_subgroups".'
     )
-    advice = "Send at least one of the four lists that is not empty."
+    advice = "Send at least one non-empty list."
 
 
 class NoSubgroupsToChange(ChatError):
     """The request contains no groups."""
 
     sentence = 'Nothing to do. Specify at least one of "add" or "delete".'
-    advice = "Send at least one of the two lists that is not empty."
+    advice = "Send at least one non-empty list."
 
 
 class AlreadyGroupMember(ChatError):
     """A user to add is a direct member already. Facts: `user_id`."""
 
     sentence = "User {user_id} is already a member of this group"
-    advice = "Leave the user out; `members` of `GET /user_groups` lists the direct members."
+    advice = "Omit the user; `members` of `GET /user_groups` lists the direct members."
 
 
 class NotGroupMember(ChatError):
     """A user to remove is not a direct member. Facts: `user_id`."""
 
     sentence = "There is no member '{user_id}' in this user group"
-    advice = "Leave the user out; `members` of `GET /user_groups` lists the direct members."
+    advice = "Omit the user; `members` of `GET /user_groups` lists the direct members."
 
 
 class AlreadySubgroup(ChatError):
     """A group to add is a direct subgroup already. Facts: `group_id`."""
 
     sentence = "User group {group_id} is already a subgroup of this group."
-    advice = "Leave the group out; `direct_subgroup_ids` of `GET /user_groups` lists the subgroups."
+    advice = "Omit the group; `direct_subgroup_ids` of `GET /user_groups` lists the subgroups."
 
 
 class NotSubgroup(ChatError):
     """A group to remove is not a direct subgroup. Facts: `group_id`."""
 
     sentence = "User group {group_id} is not a subgroup of this group."
-    advice = "Leave the group out; `direct_subgroup_ids` of `GET /user_groups` lists the subgroups."
+    advice = "Omit the group; `direct_subgroup_ids` of `GET /user_groups` lists the subgroups."
 
 
 class SubgroupCycle(ChatError):
@@ -70,7 +70,7 @@ class SubgroupCycle(ChatError):
     """
 
     sentence = "User group {group_id} is already a subgroup of one of the passed subgroups."
-    advice = "Leave out the groups that contain this group, and the group itself."
+    advice = "Omit this group and the groups that contain it."
 
 
 class GroupInUse(ChatError):
@@ -78,4 +78,4 @@ class GroupInUse(ChatError):
 
     code = "CANNOT_DEACTIVATE_GROUP_IN_USE"
     sentence = "Cannot deactivate user group in use."
-    advice = "Give the settings and supergroups in `objections` other groups first."
+    advice = "Change the settings and supergroups in `objections` to other groups first."

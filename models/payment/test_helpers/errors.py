@@ -10,7 +10,7 @@ class ChainDoesNotExist(Refusal):
     """
 
     code = "chain_not_found"
-    sentence = "No payment method of this project is on that chain; check the chain id."
+    sentence = "This project has no payment method on that chain; check the chain id."
     advice = "Use a `chain_id` that `GET /v1/payment-methods` returns."
 
 
@@ -22,8 +22,8 @@ class ChainIsNoTestBench(Refusal):
     code = "chain_cannot_do_that"
     sentence = "Chain {chain_id} {problem}."
     advice = (
-        "Do what `message` says: use a development chain whose node signs for accounts of its own "
-        "and mines on request, such as anvil or that of `specd chain`."
+        "Follow `message`. Use a development chain whose node has unlocked accounts and mines on "
+        "request, such as anvil or `specd chain`."
     )
 
 
@@ -31,16 +31,16 @@ class NothingIsDue(Refusal):
     """The request is to pay the rest of an invoice, but the full amount has arrived."""
 
     code = "nothing_due"
-    sentence = "The whole amount has arrived; to overpay, say how much to pay."
-    advice = "Name an amount, such as `1.5`, instead of `rest`."
+    sentence = "The full amount has already arrived; send an explicit amount to overpay."
+    advice = "Send an amount, such as `1.5`, instead of `rest`."
 
 
 class InvoiceNotExpirable(Refusal):
     """The invoice is not unpaid, so it cannot expire now. Facts: `status`."""
 
     code = "invoice_not_expirable"
-    sentence = "Only an unpaid invoice expires; this one is {status}."
-    advice = "Create another invoice and end its time before it is paid."
+    sentence = "Only an unpaid invoice can be expired; this one is {status}."
+    advice = "Create another invoice, and expire it before it is paid."
 
 
 class ScenarioDoesNotExist(Refusal):
@@ -61,8 +61,8 @@ class TooFewConfirmations(Refusal):
     code = "too_few_confirmations"
     sentence = "This scenario needs a payment method with at least {least} confirmations."
     advice = (
-        "Name a `payment_method_id` whose `confirmations_required` is high enough, or have the "
-        "operator create one."
+        "Use a `payment_method_id` with enough `confirmations_required`, or ask the operator to "
+        "create one."
     )
 
 
@@ -83,8 +83,8 @@ class NoNextAttempt(Refusal):
 
     code = "no_next_attempt"
     sentence = (
-        "This scenario needs the next attempt at the order, and no attempt_no is above {last}; run "
-        "it on another order."
+        "This scenario needs the next attempt at the order, but {last} is the maximum "
+        "attempt_no; run it on another order."
     )
     advice = "Run the scenario on an invoice with a lower `attempt_no`, or on another order."
 
@@ -93,5 +93,5 @@ class TooManyRuns(Refusal):
     """The project has reached its limit of unfinished runs. Facts: `most`."""
 
     code = "too_many_runs"
-    sentence = "A project has at most {most} unfinished runs; wait until some have ended."
-    advice = "Read the runs that you have started until their `state` is `passed` or `failed`."
+    sentence = "A project has at most {most} unfinished runs; wait until some have finished."
+    advice = "Poll the runs that you have started until their `state` is `passed` or `failed`."

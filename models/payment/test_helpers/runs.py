@@ -197,7 +197,7 @@ def find_mistake(run: Run, answer: str, *, amount: int) -> str | None:
     told = _read_answer(answer)
     if told is None:
         return (
-            'the shop did not answer with {"fulfilled": NUMBER, "returned": "ATOMS"}: '
+            'the shop did not respond with {"fulfilled": NUMBER, "returned": "ATOMS"}: '
             f"{answer[:200]}"
         )
     due = _Answer(run.entry.fulfilments, run.entry.to_return(amount))
@@ -206,7 +206,7 @@ def find_mistake(run: Run, answer: str, *, amount: int) -> str | None:
         for name, got, wanted in zip(_Answer._fields, told, due, strict=True)
         if got != wanted
     ]
-    return f"the shop has {' and '.join(wrong)}" if wrong else None
+    return f"the shop reports {' and '.join(wrong)}" if wrong else None
 
 
 def _read_answer(text: str) -> _Answer | None:
@@ -287,8 +287,8 @@ def find_missing(db: Db, run: Run) -> str | None:
     told = Counter(event.type for event in events_of(db, run) if event.type not in MAY_COME)
     expected = Counter(run.entry.events)
     problems = [
-        *(f"{n} x {type_} did not come" for type_, n in (expected - told).items()),
-        *(f"{n} x {type_} came besides" for type_, n in (told - expected).items()),
+        *(f"{n} x {type_} is missing" for type_, n in (expected - told).items()),
+        *(f"{n} x {type_} is unexpected" for type_, n in (told - expected).items()),
     ]
     return ", ".join(problems) or None
 
@@ -314,8 +314,8 @@ def find_refusal(db: Db, run: Run) -> str | None:
     for row in db.execute(attempts.order_by(_attempt.id)):
         if is_success(row.status_code) or row.failure == faults.SIMULATED:
             continue
-        said = f"answered {row.status_code}" if row.status_code else f"failed ({row.failure})"
-        return f"endpoint {row.endpoint_id} {said} to {row.event_type}: {row.answer[:200]}".rstrip(
+        said = f"returned {row.status_code}" if row.status_code else f"failed ({row.failure})"
+        return f"endpoint {row.endpoint_id} {said} for {row.event_type}: {row.answer[:200]}".rstrip(
             ": "
         )
     return None

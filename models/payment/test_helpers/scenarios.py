@@ -33,8 +33,8 @@ class Pay:
     next_attempt: bool = False
 
     def __str__(self) -> str:
-        to = " of the next attempt" if self.next_attempt else ""
-        return f"pay until {self.percent} %{to} have arrived{', too late' if self.late else ''}"
+        to, when = " of the next attempt" * self.next_attempt, ", after the expiry" * self.late
+        return f"pay until {self.percent}% of the amount{to} has arrived{when}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Confirm:
     """Mine as many blocks as the payment method requires."""
 
     def __str__(self) -> str:
-        return "mine the blocks that confirm it"
+        return "mine the required confirmations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class Await:
 
     def __str__(self) -> str:
         status, exception = self.states[0]
-        what = "the next attempt" if self.next_attempt else "it"
-        told = f"wait until {what} is {status}" + ("" if exception == NONE else f", {exception}")
-        return told + (", for good" if self.finally_ else "")
+        what = "the next attempt" if self.next_attempt else "the invoice"
+        state = status if exception == NONE else f"{status} ({exception})"
+        return f"wait until {what} is {state}" + (" with final expiry" if self.finally_ else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Expire:
     """Expire the invoice now."""
 
     def __str__(self) -> str:
-        return "end its time"
+        return "expire the invoice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Cancel:
     """Cancel the invoice."""
 
     def __str__(self) -> str:
-        return "cancel it"
+        return "cancel the invoice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Reorganise:
     """Replace the blocks that contain its payments."""
 
     def __str__(self) -> str:
-        return "reorganise the chain, so that its payments are gone"
+        return "reorganize the chain to remove the payments"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class SlowChain:
     lag_ms: int
 
     def __str__(self) -> str:
-        return f"let the chain answer its next {self.calls} calls {self.lag_ms} ms late"
+        return f"delay the chain's next {self.calls} responses by {self.lag_ms} ms"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class EndpointDown:
 
     def __str__(self) -> str:
         what = "message" if self.messages == 1 else f"{self.messages} messages"
-        return f"let the next {what} reach nobody"
+        return f"fail the next {what}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Redeliver:
     """Post it as soon as it exists, before earlier events that wait to be sent."""
 
     def __str__(self) -> str:
-        return f"post {self.type} {'before the others' if self.overtakes else 'once more'}"
+        return f"post {self.type} {'before earlier events' if self.overtakes else 'again'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class Forge:
     type: str
 
     def __str__(self) -> str:
-        return f"post {self.type} with a wrong signature, which must be refused"
+        return f"post {self.type} with an invalid signature, which must be rejected"
 
 
 Step = (
@@ -207,21 +207,21 @@ CATALOGUE = _catalogue(
     (
         Scenario(
             "exact",
-            "The whole amount arrives in one payment.",
+            "The full amount arrives in one payment.",
             (Pay(100), _ARRIVED, *_PAID),
             _events("payment_received", "paid"),
             fulfilments=1,
         ),
         Scenario(
             "partial_then_rest",
-            "Two fifths arrive, then the rest.",
+            "40% of the amount arrives, then the rest.",
             (Pay(40), Await(((UNPAID, PARTIAL),)), Pay(100), _ARRIVED, *_PAID),
             _events("payment_received", "partially_paid", "payment_received", "paid"),
             fulfilments=1,
         ),
         Scenario(
             "over_in_one_step",
-            "Half as much again arrives in one payment.",
+            "150% of the amount arrives in one payment.",
             (Pay(150), _ARRIVED, *_OVERPAID),
             _events("payment_received", "paid", "overpaid"),
             fulfilments=1,
@@ -229,7 +229,7 @@ CATALOGUE = _catalogue(
         ),
         Scenario(
             "over_later",
-            "The amount arrives and is confirmed, and then more.",
+            "The amount arrives and is confirmed. Later, another 20% arrives.",
             (Pay(100), _ARRIVED, *_PAID, Pay(120), *_OVERPAID),
             _events("payment_received", "paid", "payment_received", "overpaid"),
             fulfilments=1,
@@ -237,7 +237,7 @@ CATALOGUE = _catalogue(
         ),
         Scenario(
             "late",
-            "The amount arrives just after the time is over, before the expiry is final.",
+            "The amount arrives just after the invoice expires, before the expiry is final.",
             (Pay(100, late=True), _EXPIRED_LATE),
             _events("payment_received", "expired", "paid_late"),
             fulfilments=0,
@@ -253,7 +253,7 @@ CATALOGUE = _catalogue(
         ),
         Scenario(
             "expired_then_paid",
-            "The invoice expires for good, and then the amount arrives.",
+            "The expiry of the invoice becomes final, and then the amount arrives.",
             (Expire(), Await(((EXPIRED, NONE),), finally_=True), Pay(100), _EXPIRED_LATE),
             _events("expired", "payment_received", "paid_late"),
             fulfilments=0,
@@ -269,7 +269,7 @@ CATALOGUE = _catalogue(
         ),
         Scenario(
             "reorganised_before_paid",
-            "A reorganisation takes the payment back before it is confirmed.",
+            "A chain reorganization removes the payment before it is confirmed.",
             (Pay(100), Await(((PROCESSING, NONE),)), *_REORGED),
             _events("payment_received", "payment_reorged", "reorged"),
             fulfilments=0,
@@ -277,14 +277,14 @@ CATALOGUE = _catalogue(
         ),
         Scenario(
             "reorganised_after_paid",
-            "The invoice is paid, and a deep reorganisation takes the payment back.",
+            "The invoice is paid, and then a deep chain reorganization removes the payment.",
             (Pay(100), _ARRIVED, *_PAID, *_REORGED),
             _events("payment_received", "paid", "payment_reorged", "reorged"),
             fulfilments=1,
         ),
         Scenario(
             "reorganised_twice",
-            "Twice a reorganisation takes the payment back, and twice the shopper pays again.",
+            "Two chain reorganizations remove the payment, and the shopper pays again after each.",
             (
                 *(Pay(100), _ARRIVED, *_PAID, *_REORGED),
                 *(Pay(100), _ARRIVED, *_PAID, *_REORGED),
@@ -299,28 +299,28 @@ CATALOGUE = _catalogue(
         ),
         Scenario(
             "slow_chain",
-            "The chain answers late while the amount arrives.",
+            "The chain's node responds slowly while the amount arrives.",
             (SlowChain(calls=6, lag_ms=200), Pay(100), _ARRIVED, *_PAID),
             _events("payment_received", "paid"),
             fulfilments=1,
         ),
         Scenario(
             "endpoint_down",
-            "The endpoint is down for a moment, and gets the messages a few seconds later.",
+            "The webhook endpoint fails briefly and receives the messages a few seconds later.",
             (EndpointDown(messages=1), Pay(100), _ARRIVED, *_PAID),
             _events("payment_received", "paid"),
             fulfilments=1,
         ),
         Scenario(
             "abandoned",
-            "Nobody pays, and the invoice expires for good.",
+            "The shopper does not pay, and the invoice expires.",
             (Expire(), Await(((EXPIRED, NONE),), finally_=True)),
             _events("expired"),
             fulfilments=0,
         ),
         Scenario(
             "partial_then_expired",
-            "Two fifths arrive, and the invoice expires for good.",
+            "40% of the amount arrives, and then the invoice expires.",
             (
                 *(Pay(40), Await(((UNPAID, PARTIAL),))),
                 *(Expire(), Await(((EXPIRED, PARTIAL),), finally_=True)),
@@ -346,7 +346,7 @@ CATALOGUE = _catalogue(
         ),
         Scenario(
             "mined_again_late",
-            "The invoice is paid, a reorganisation takes the payment back, and it comes late.",
+            "The invoice is paid, a reorganization removes the payment, and it is mined late.",
             (
                 *(Pay(100), _ARRIVED, *_PAID, *_REORGED),
                 *(Pay(100, late=True), _EXPIRED_LATE),
@@ -359,7 +359,7 @@ CATALOGUE = _catalogue(
         ),
         Scenario(
             "out_of_order",
-            "The endpoint is down for a moment, and invoice.paid arrives before earlier events.",
+            "The webhook endpoint fails briefly, and invoice.paid arrives before earlier events.",
             (
                 *(EndpointDown(messages=1), Pay(100), _ARRIVED, *_PAID),
                 *(Redeliver("invoice.paid", overtakes=True), Redeliver("invoice.created")),
@@ -369,7 +369,7 @@ CATALOGUE = _catalogue(
         ),
         Scenario(
             "forged",
-            "A stranger posts invoice.paid with a wrong signature.",
+            "An attacker posts invoice.paid with an invalid signature.",
             (Forge("invoice.paid"),),
             _events(),
             fulfilments=0,

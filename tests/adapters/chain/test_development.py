@@ -88,7 +88,7 @@ def test_mines_moves_the_clock_and_reorganizes(
 def test_unsupported_actions_are_reported(chains: RpcDevelopmentChains, node: LocalChain) -> None:
     for act, words in (
         (chains.pay(CHAIN_ID, DEPOSIT, DEPOSIT, [1]), "has no token at"),
-        (chains.pay(CHAIN_ID, TOKEN, DEPOSIT, [1], payer=99), "so no payer 99"),
+        (chains.pay(CHAIN_ID, TOKEN, DEPOSIT, [1], payer=99), "so payer 99 is unknown"),
         (chains.pay(CHAIN_ID, TOKEN, DEPOSIT, [2**256 - 1]), "that can pay"),
         (chains.reorganise(CHAIN_ID, node.height + 5), "blocks"),
     ):
@@ -131,7 +131,7 @@ class TestNodes:
             asyncio.run(self.act().pay(CHAIN_ID, TOKEN, DEPOSIT, [1]))
 
     def test_node_without_manual_mining_is_reported(self, answers: dict[str, Any]) -> None:
-        with pytest.raises(NodeRefuses, match="refuses anvil_mine: Method not found"):
+        with pytest.raises(NodeRefuses, match="rejects anvil_mine: Method not found"):
             asyncio.run(self.act().mine(CHAIN_ID, 1))
 
     def test_node_that_never_responds(

@@ -30,7 +30,9 @@ CSRF_FAILED = {
 }
 FOREIGN_ORIGIN = {
     "code": "foreign_origin",
-    "message": "A page of another origin sent this; call the interface from your backend.",
+    "message": (
+        "The request came from a web page of another origin; call the API from your backend."
+    ),
     "details": [],
 }
 

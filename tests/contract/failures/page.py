@@ -15,13 +15,13 @@ PAGE = Path(__file__).parents[3] / "docs/errors.md"
 SERVICES = {service.name: partial(list_failures, service) for service in project.services}
 HEAD = """# What to do about an error
 
-For users who write clients: every error, its cause and its remedy.
+For users who write clients: all errors, with their causes and solutions.
 
 Written by `scripts/errors-table` from the error classes: `models/payment/errors.py`,
-`models/chat`, `specd/_engine/errors.py`. Change those, not this page.
+`models/chat`, `specd/_engine/errors.py`. Edit those instead of this page.
 
-Every error answer has a header `Link: </docs/<service>/errors#...>; rel="help"`, which links to its
-row on the running server's copy of this page. `{braces}` stand for values of the request.
+Every error response has a header `Link: </docs/<service>/errors#...>; rel="help"`, which links to
+its row on the copy of this page on the server. `{braces}` stand for values of the request.
 
 On this page: [Payment](#payment), [Chat](#chat).
 """
@@ -42,7 +42,7 @@ def _table(service: str, subject: str, failures: Sequence[Failure]) -> Iterator[
         yield f"### {failures[0].code}: {subject.rstrip('.')}"
         yield ""
     told = "`msg`" if service == "chat" else "`message`"
-    head = ["status", told, "when it comes", "what to do", "also tells"]
+    head = ["status", told, "cause", "solution", "details"]
     head = head if subject else ["code", *head]
     yield f"| {' | '.join(head)} |"
     yield "|" + "---|" * len(head)

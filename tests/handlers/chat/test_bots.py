@@ -467,13 +467,13 @@ class TestOutgoingWebhooks:
         assert (missing["code"], missing["var_name"]) == ("REQUEST_VARIABLE_MISSING", "payload_url")
         path = f"{PATH}/{make(chat, bot_type=3, payload_url=URL)['user_id']}"
         for url, problem in (
-            ("x", "is not an https address with a plain host name"),
+            ("x", "is not an https URL with a plain host name"),
             ("http://bots.example:8080/", "does not begin with https://"),
-            ("https://10.0.0.1/", "leads to an address that is not public"),
+            ("https://10.0.0.1/", "resolves to an address that is not public"),
             ("https://bots.example:80/", "has a port that is neither 443 nor above 1023"),
             (
                 f"https://bots.example/{'x' * 2000}",
-                "is not an https address with a plain host name",
+                "is not an https URL with a plain host name",
             ),
         ):
             refused = bad(f"payload_url {problem}")

@@ -334,8 +334,8 @@ class TestIdempotencyKeys:
             assert response.status_code == 422
             assert response.json() == bad(
                 (
-                    "This Idempotency-Key was used for a different request;"
-                    " use a fresh key for each request."
+                    "This Idempotency-Key was used for a different request; use a fresh key for"
+                    " each request."
                 ),
                 "IDEMPOTENCY_KEY_REUSED",
             )

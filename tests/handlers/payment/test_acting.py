@@ -16,10 +16,10 @@ class TestActing:
     def test_reports_the_nodes_error(
         self, api: ContractClient, payment_app: PaymentApp, act: str, body: dict[str, Any]
     ) -> None:
-        payment_app.development.refusal = "refuses anvil_mine: Method not found"
+        payment_app.development.refusal = "rejects anvil_mine: Method not found"
         answer = api.post(path(act), json=body)
         assert error(answer) == (409, "chain_cannot_do_that", [])
-        assert answer.json()["message"] == "Chain 31337 refuses anvil_mine: Method not found."
+        assert answer.json()["message"] == "Chain 31337 rejects anvil_mine: Method not found."
 
     def test_reports_that_the_chain_does_not_respond(
         self, api: ContractClient, payment_app: PaymentApp, act: str, body: dict[str, Any]

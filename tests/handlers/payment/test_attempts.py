@@ -97,9 +97,9 @@ class TestWarnings:
         made = self.again(api)
         assert self.warned(made) == [("earlier_attempt_open", first)]
         (warning,) = made["warnings"]
-        words = {"clock": "expired, though not for good,", "partial": "unpaid"}.get(case, case)
+        words = {"clock": "expired (not finally)", "partial": "unpaid"}.get(case, case)
         assert warning["message"] == (
-            f"Attempt 1 at this order is {words} and may still become paid; fulfil the order once."
+            f"Attempt 1 at this order is {words} and may still be paid; fulfill the order once."
         )
 
     def test_names_a_paid_attempt(

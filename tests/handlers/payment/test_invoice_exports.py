@@ -138,8 +138,8 @@ def test_too_many_lines_are_rejected_before_the_first(
     assert answer.status_code == 422
     assert answer.json() == {
         "code": "too_many_invoices",
-        "message": f"More than {len(invoice_ids) - 1} invoices pass these filters; export them in "
-        "parts, by created_from and created_to.",
+        "message": f"More than {len(invoice_ids) - 1} invoices match these filters; export them in "
+        "parts, using created_from and created_to.",
         "request_id": answer.headers["Request-Id"],
         "details": [],
     }

@@ -111,7 +111,7 @@ class TestExpireInvoice:
     def test_chain_without_a_clock_expires_by_itself(
         self, api: ContractClient, invoice_id: str, payment_app: PaymentApp, now: datetime
     ) -> None:
-        payment_app.development.refusal = "refuses anvil_mine: Method not found"
+        payment_app.development.refusal = "rejects anvil_mine: Method not found"
         assert self.expire(api, invoice_id).json()["expires_at"] == UtcMs.to_ms(now)
 
     def test_received_payment_stays_on_time(

@@ -181,13 +181,13 @@ class TestShopOrders:
     ("name", "answer", "mistake"),
     [
         ("exact", '{"fulfilled": 1, "returned": "0"}', None),
-        ("exact", '{"fulfilled": 0, "returned": "0"}', "the shop has fulfilled 0 instead of 1"),
+        ("exact", '{"fulfilled": 0, "returned": "0"}', "the shop reports fulfilled 0 instead of 1"),
         ("twice", '{"fulfilled": 1, "returned": "10"}', None),
-        ("late", '{"fulfilled": 0, "returned": "0"}', "the shop has returned 0 instead of 10"),
+        ("late", '{"fulfilled": 0, "returned": "0"}', "the shop reports returned 0 instead of 10"),
         ("two_attempts", '{"fulfilled": 1, "returned": "10"}', None),
-        ("exact", '{"fulfilled": true, "returned": "0"}', "the shop did not answer with"),
-        ("exact", "", "the shop did not answer with"),
-        ("exact", "[1]", "the shop did not answer with"),
+        ("exact", '{"fulfilled": true, "returned": "0"}', "the shop did not respond with"),
+        ("exact", "", "the shop did not respond with"),
+        ("exact", "[1]", "the shop did not respond with"),
     ],
 )
 def test_response_of_the_shop_is_evaluated(name: str, answer: str, mistake: str | None) -> None:

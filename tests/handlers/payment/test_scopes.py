@@ -85,7 +85,7 @@ def test_all_other_operations_are_rejected(
         assert answer.status_code == 403
         assert answer.json() == {
             "code": "insufficient_scope",
-            "message": "This key may only read; use a key of the project that may write.",
+            "message": "This key is read-only; use a key with write access.",
             "request_id": answer.headers["Request-Id"],
             "details": [],
         }
