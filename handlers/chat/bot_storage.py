@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def get_bot_storage(
     ctx: Context, *, keys: list[str] | None = None
 ) -> envelope.Answer[types.BotStorageContent]:
-    """Get what your bot has stored."""
+    """Get the stored data of your bot."""
     return envelope.success(
         ctx,
         {
@@ -37,6 +37,6 @@ def update_bot_storage(ctx: Context, *, storage: dict[str, str]) -> envelope.Ans
 def remove_bot_storage(
     ctx: Context, *, keys: list[str] | None = None
 ) -> envelope.Answer[types.Success]:
-    """Remove what your bot has stored."""
+    """Remove stored data of your bot."""
     stored.remove_values(ctx.session, ctx.actor, keys or ())
     return envelope.success(ctx)

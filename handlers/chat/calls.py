@@ -60,7 +60,7 @@ async def create_video_call(ctx: Context, *, is_video_call: bool) -> envelope.An
 
 
 async def create_zoom_call(ctx: Context, *, is_video_call: bool) -> envelope.Answer[types.Call]:
-    """Create a video call by the reference's path."""
+    """Create a video call, by Zulip's path."""
     return envelope.success(
         ctx, {**envelope.OK, "url": await create_call(ctx, REFERENCE, is_video_call=is_video_call)}
     )
@@ -69,7 +69,7 @@ async def create_zoom_call(ctx: Context, *, is_video_call: bool) -> envelope.Ans
 def begin_vendor_authorization(
     ctx: Context, *, link: str | None = None
 ) -> envelope.Answer[types.Call] | Response:
-    """Authorize this server at the video-call vendor."""
+    """Authorize this server with the video-call vendor."""
     if link is not None:
         return _send_to_vendor(ctx, link)
     caller = find_caller(ctx)
@@ -182,7 +182,7 @@ async def revoke_vendor_token(ctx: Context) -> envelope.Answer[types.Success]:
 def receive_vendor_notice(
     ctx: Context, *, body: types.VendorNotice
 ) -> envelope.Answer[types.Success]:
-    """Receive the vendor's notice that a user has deauthorized."""
+    """Receive the vendor's notice of a deauthorization."""
     access_realm(ctx.session, host_of(ctx))
     shared = ctx.settings.video_vendor_notice_token
     if not shared:

@@ -184,6 +184,6 @@ def add_default_channel(ctx: Context, *, stream_id: int) -> envelope.Answer[type
 
 
 def remove_default_channel(ctx: Context, *, stream_id: int) -> envelope.Answer[types.Success]:
-    """Make a channel no default channel."""
+    """Remove a channel from the default channels."""
     defaults.remove_default(ctx.session, ctx.actor, stream_id, now=ctx.now)
     return envelope.success(ctx)

@@ -33,7 +33,7 @@ def create_domain(
 def update_domain(
     ctx: Context, *, domain: str, allow_subdomains: bool
 ) -> envelope.Answer[types.Success]:
-    """Include or exclude a domain's subdomains."""
+    """Change whether a domain's subdomains are included."""
     realm_domains.change_domain(
         ctx.session, ctx.actor, domain, allow_subdomains=allow_subdomains, now=ctx.now
     )

@@ -118,7 +118,7 @@ def receive_webhook(
     x_git_hub_delivery: str | None = None,
     **options: Any,
 ) -> envelope.Answer[types.Success]:
-    """Send what a product posts to an incoming webhook."""
+    """Send a product's payload to an incoming webhook."""
     ctx.actor = authenticate_webhook(ctx, api_key)
     return _send_posts(
         ctx,

@@ -100,7 +100,7 @@ async def send_invitations(
     notify_referrer_on_join: bool,
     **offered: Any,
 ) -> envelope.Answer[types.Success]:
-    """Invite people by mail.
+    """Invite people by email.
 
     `offered`: the parameters of `_terms` that were sent.
     """
@@ -141,7 +141,7 @@ def edit_invitation_link(
     group_ids: Sequence[int] | None = None,
     include_realm_default_subscriptions: bool | None = None,
 ) -> envelope.Answer[types.Success]:
-    """Change what a reusable invitation link gives."""
+    """Change the role and channels of an invitation link."""
     session, actor = ctx.session, ctx.actor
     role = Role.MEMBER if invite_as is None else invite_as
     permissions.require_may_invite(session, actor, role, by_link=True)
@@ -157,7 +157,7 @@ def edit_invitation_link(
 
 
 def revoke_invitation(ctx: Context, *, invite_id: int) -> envelope.Answer[types.Success]:
-    """Revoke an invitation sent by mail."""
+    """Revoke an invitation sent by email."""
     require_role(ctx.actor, "human")
     sending.revoke(ctx.session, ctx.actor, invite_id, is_link=False, now=ctx.now)
     return envelope.success(ctx)
@@ -171,7 +171,7 @@ def revoke_invitation_link(ctx: Context, *, invite_id: int) -> envelope.Answer[t
 
 
 def resend_invitation(ctx: Context, *, invite_id: int) -> envelope.Answer[types.Success]:
-    """Send the mail of an invitation again."""
+    """Send the email of an invitation again."""
     require_role(ctx.actor, "human")
     sending.resend(ctx.session, ctx.actor, _post(ctx), invite_id, now=ctx.now)
     return envelope.success(ctx)

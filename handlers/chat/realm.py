@@ -26,7 +26,7 @@ def update_realm(ctx: Context, **changes: object) -> envelope.Answer[types.Succe
 
 
 def update_user_defaults(ctx: Context, **settings: object) -> envelope.Answer[types.Success]:
-    """Change the settings that new users begin with.
+    """Change the default settings of new users.
 
     `settings`: the parameters that were sent.
     """
@@ -42,6 +42,6 @@ def _prepare_welcome(ctx: Context, *, welcome_message_custom_text: str) -> Prepa
 def try_welcome_message(
     ctx: Context, text: PreparedText
 ) -> envelope.Answer[types.WelcomeMessageTried]:
-    """Try a text for new members."""
+    """Preview the welcome message for new users."""
     sent = try_welcome_text(ctx.session, ctx.actor, text, now=ctx.now)
     return envelope.success(ctx, {**envelope.OK, "message_id": sent})

@@ -124,7 +124,7 @@ async def _check_password(ctx: Context, old: str, new: str) -> tuple[str | None,
 def get_email_confirmation(
     ctx: Context, *, token: str
 ) -> envelope.Answer[types.EmailConfirmation] | Response:
-    """Show the change that a mailed link would make."""
+    """Show the email change of an emailed link."""
     realm = access_realm(ctx.connection, host_of(ctx))
     change = email_changes.access_change(ctx.connection, realm, token, now=ctx.now)
     return _answer(ctx, change.new_email, ASK)
@@ -133,7 +133,7 @@ def get_email_confirmation(
 def confirm_new_email(
     ctx: Context, *, token: str
 ) -> envelope.Answer[types.EmailConfirmation] | Response:
-    """Confirm the new email address of a mailed link."""
+    """Confirm a new email address with an emailed link."""
     realm = access_realm(ctx.session, host_of(ctx))
     email = email_changes.confirm_change(ctx.session, realm, token, now=ctx.now)
     return _answer(ctx, email, DONE)

@@ -102,7 +102,7 @@ def jwt_fetch_api_key(
 
 
 async def session_fetch_api_key(ctx: Context) -> envelope.Answer[types.SessionApiKey]:
-    """Get your API key for the session of your browser."""
+    """Get your API key for your browser session."""
     host, token = host_of(ctx), find_cookie(ctx, SESSION)
     realm = await ctx.read(lambda db: access_realm(db, host))
     if token is None:
@@ -147,7 +147,7 @@ def begin_session(ctx: Context) -> envelope.Answer[types.BegunSession]:
 
 
 def list_own_sessions(ctx: Context) -> envelope.Answer[types.SessionList]:
-    """List the browsers in which you stay signed in."""
+    """List your browser sessions."""
     token = find_cookie(ctx, SESSION)
     sessions = browser_sessions.find_sessions(ctx.connection, ctx.actor, token, now=ctx.now)
     return envelope.success(
@@ -156,7 +156,7 @@ def list_own_sessions(ctx: Context) -> envelope.Answer[types.SessionList]:
 
 
 def end_session(ctx: Context, *, session_id: int) -> envelope.Answer[types.Success]:
-    """End the session of a browser."""
+    """End a browser session."""
     token = find_cookie(ctx, SESSION)
     is_current = browser_sessions.end_session(ctx.session, ctx.actor, session_id, token)
     return envelope.success(ctx, headers=(_cookie("", lifetime_s=0),) if is_current else ())

@@ -1,4 +1,4 @@
-# Written by `specd types`, not by hand. 4412f9f6d3b38bf7
+# Written by `specd types`, not by hand. 3aa649d2540269e8
 """The types of chat: its schemas, and what its handlers get and return."""
 
 # isort: skip_file

@@ -60,7 +60,7 @@ async def upload_file(ctx: Context, *, file: File) -> envelope.Answer[types.File
 def get_temporary_url(
     ctx: Context, *, realm_id_str: str, filename: str
 ) -> envelope.Answer[types.TemporaryUrl]:
-    """Get a temporary address of a file."""
+    """Get a temporary URL of a file."""
     row = access.access_upload(ctx.connection, ctx.actor, realm_id_str, filename)
     url = access.make_temporary_path(ctx.adapters.vault, ctx.actor, row, now=ctx.now)
     return envelope.success(ctx, {**envelope.OK, "url": url})

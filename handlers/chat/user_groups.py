@@ -119,7 +119,7 @@ def update_user_group_members(
 def get_user_group_membership(
     ctx: Context, *, user_group_id: int, user_id: int, direct_member_only: bool = False
 ) -> envelope.Answer[types.UserGroupMembership]:
-    """Ask whether a user is in a user group."""
+    """Get whether a user is in a user group."""
     is_member = members.access_membership(
         ctx.connection, ctx.actor, user_group_id, user_id, direct_only=direct_member_only
     )

@@ -223,7 +223,7 @@ def regenerate_own_api_key(ctx: Context) -> envelope.Answer[types.RenewedApiKey]
 
 
 async def upload_own_avatar(ctx: Context, *, file: File) -> envelope.Answer[types.OwnAvatar]:
-    """Upload a picture of yourself."""
+    """Upload your avatar."""
     avatars.require_may_change(ctx.actor)
     if file.size > avatars.FILE_MAX_MIB << 20:
         raise PictureTooLarge(limit_mib=avatars.FILE_MAX_MIB)
@@ -233,7 +233,7 @@ async def upload_own_avatar(ctx: Context, *, file: File) -> envelope.Answer[type
 
 
 async def delete_own_avatar(ctx: Context) -> envelope.Answer[types.OwnAvatar]:
-    """Delete the picture of yourself."""
+    """Delete your avatar."""
     return await _change_avatar(ctx, None)
 
 
