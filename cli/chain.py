@@ -113,7 +113,7 @@ def forget(chain_id: int, as_json: bool) -> None:
     answer(
         {"chain_id": chain_id, "invoices": dropped},
         as_json=as_json,
-        text=f"Chain {chain_id} is forgotten; {dropped} invoices lose what they received on it.",
+        text=f"Chain {chain_id} is deleted; {dropped} invoices lose their payments on it.",
     )
 
 

@@ -193,7 +193,7 @@ def grant(
     sent = {"can_create_users": create_users, "can_change_user_emails": change_user_emails}
     rights = {name: value for name, value in sent.items() if value is not None}
     if not rights:
-        raise click.UsageError("Name a right: --create-users, --change-user-emails.")
+        raise click.UsageError("Choose a right: --create-users, --change-user-emails.")
     now = Clock().now()
     with open_database("chat", Settings.from_env()) as database:
         user_id = database.run(

@@ -25,6 +25,6 @@ def check_archive(archive: Path, as_json: bool) -> None:
     answer(
         {"rows": rows, "files": len(reader.files), "uploads": len(reader.uploads), "bytes": size},
         as_json=as_json,
-        text=f"{rows} rows in {len(reader.files)} files and {len(reader.uploads)} uploads are as "
-        "the manifest says.",
+        text=f"{rows} rows in {len(reader.files)} files and {len(reader.uploads)} uploads match "
+        "the manifest.",
     )

@@ -87,7 +87,7 @@ def import_archive(
     answers as if there were no organization. If the command is killed, run it again to resume.
     """
     if (archive is None) is not discard:
-        raise click.UsageError("Name an archive, or --discard an unfinished import.")
+        raise click.UsageError("Give an archive, or --discard an unfinished import.")
     if source is None and (zulip_host is not None or passwords is not None):
         raise click.UsageError("--zulip-host and --passwords need --from zulip.")
     settings = Settings.from_env()
@@ -104,7 +104,7 @@ def import_archive(
         )
         if archive is None:
             imports.discard(host)
-            text = "The unfinished import is removed."
+            text = "The unfinished import was removed."
             answer({"discarded": True}, as_json=as_json, text=text)
             return
         try:
@@ -118,10 +118,10 @@ def import_archive(
                 )
         except ArchiveRefused as refusal:
             raise click.ClickException(
-                f"The archive is refused: {_printable(str(refusal))}."
+                f"The archive was rejected: {_printable(str(refusal))}."
             ) from None
         except (ImportTaken, ConversionTaken):
-            raise click.ClickException("Another process carries on this import.") from None
+            raise click.ClickException("Another process is running this import.") from None
     _answer(imported, opened, as_json=as_json)
 
 
@@ -171,11 +171,11 @@ def read_passwords(path: Path) -> Mapping[str, str]:
     with path.open(newline="", encoding="utf-8") as lines:
         for number, row in enumerate(csv.reader(lines), 1):
             if len(row) != 2 or "@" not in row[0]:
-                raise click.ClickException(f"{path}, line {number}: is no address and no hash.")
+                raise click.ClickException(f"{path}, line {number}: is not an address and a hash.")
             if is_django_hash(row[1]):
                 hashes[row[0].lower()] = row[1]
             elif row[1] and not row[1].startswith("!"):
-                raise click.ClickException(f"{path}, line {number}: the hash is none of Django's.")
+                raise click.ClickException(f"{path}, line {number}: the hash is not a Django hash.")
     return hashes
 
 

@@ -48,7 +48,7 @@ from specd.errors import DatabaseUnavailable
 
 
 @click.command("dead-mail")
-@click.option("--retry", is_flag=True, help="Queue all failed mail again, with all its attempts.")
+@click.option("--retry", is_flag=True, help="Queue all failed mail again, with new attempts.")
 @json_option
 def dead_mail(retry: bool, as_json: bool) -> None:
     """Show mail that failed permanently.
@@ -135,7 +135,7 @@ def receive_mail(address: str) -> None:
             try:
                 sent = send(kept, left_out)
             except QuotaExceeded as full:
-                sent = send((), f"The attachments are left out: {full}")
+                sent = send((), f"The attachments were omitted: {full}")
     except AutomaticMail as thrown_away:
         click.echo(str(thrown_away))
     except UnreadableMail as problem:
@@ -194,7 +194,7 @@ def _store(
         kept.append(_store_file(store, settings.chat_upload_dir / ARRIVING, owner, new, file))
     if refused:
         more = f" and {len(refused) - MAX_FILES} more" if len(refused) > MAX_FILES else ""
-        left_out = f"Left out, too large or too many: {', '.join(refused[:MAX_FILES])}{more}"
+        left_out = f"Omitted, too large or too many: {', '.join(refused[:MAX_FILES])}{more}"
     return kept, left_out
 
 

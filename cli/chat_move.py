@@ -45,12 +45,12 @@ Now have the proxy send people here (docs/scale.md); until then they are told to
 )
 @click.option(
     "--switch-command",
-    help="Shell command that directs the proxy to this installation; runs when all data is here.",
+    help="Shell command that directs the proxy to this installation after all data is copied.",
 )
 @click.option(
     "--keep-ids",
     is_flag=True,
-    help="Stop if an id is in use here. Without it, all ids are then new.",
+    help="Stop if an id is already in use here. By default, all ids are then new.",
 )
 @click.option("--discard", is_flag=True, help="Cancel an unfinished move.")
 @json_option
@@ -85,16 +85,16 @@ def move(
         try:
             if discard:
                 moves.discard(host)
-                text = "The move is given up; people use the organization where it was."
+                text = "The move was canceled; the organization remains at its previous location."
                 answer({"discarded": True}, as_json=as_json, text=text)
                 return
             moved = moves.run(host, switch=_switch(switch_command))
         except ArchiveRefused as refusal:
-            raise click.ClickException(f"The first copy is refused: {refusal}.") from None
+            raise click.ClickException(f"The first copy was rejected: {refusal}.") from None
         except RowNotMoved as refusal:
-            raise click.ClickException(f"A row does not fit: {refusal}.") from None
+            raise click.ClickException(f"A row was rejected: {refusal}.") from None
         except ImportTaken:
-            raise click.ClickException("Another process carries on this move.") from None
+            raise click.ClickException("Another process is running this move.") from None
     _answer(moved, is_switched=switch_command is not None, as_json=as_json)
 
 
@@ -119,8 +119,8 @@ def _opened_source(settings: Settings, theirs: Settings, here: Database) -> Iter
     with open_database("chat", theirs) as source:
         if not has_same_secret(source, settings):
             raise click.ClickException(
-                "The installation to move from has another SPECD_CHAT_SECRET, under which people's"
-                " keys are made; give this one the same."
+                "The installation to move from has another SPECD_CHAT_SECRET, from which API keys"
+                " are derived; set the same secret here."
             )
         if source.find_revision() != here.find_revision():
             raise click.ClickException("Both installations need the same release.")
@@ -135,8 +135,8 @@ def _switch(command: str | None) -> Callable[[], None]:
             subprocess.run(["/bin/sh", "-c", command], check=True, timeout=SWITCH_S)
         except subprocess.SubprocessError as problem:
             raise click.ClickException(
-                f"The organization is here, and the command of the switch failed ({problem}). Run"
-                " it by hand, then this command once more."
+                f"The organization has moved, but the switch command failed ({problem}). Run"
+                " it manually, and then run this command again."
             ) from None
 
     return switch
@@ -156,7 +156,7 @@ def _answer(moved: Moved, *, is_switched: bool, as_json: bool) -> None:
     text = f"Organization {run.realm_id} is at {run.host}, {ids}."
     if moved.stopped_s is not None:
         text += (
-            f" {moved.changes} changes followed in {moved.rounds} rounds; it was stopped for"
+            f" {moved.changes} changes were copied in {moved.rounds} rounds; it was stopped for"
             f" {moved.stopped_s:.1f} s."
         )
     text += f"\n{LEFT_BEHIND}"

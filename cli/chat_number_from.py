@@ -28,5 +28,5 @@ def number_from(first: int, as_json: bool) -> None:
         for table in (*FOLLOWED, table_of(Event)):
             if "id" in table.c:
                 database.run(partial(reserve, table=table, count=0, after=first - 1))
-    text = f"New organizations, people, channels and messages have ids from {first} on."
+    text = f"New organizations, users, channels and messages have ids from {first} upwards."
     answer({"first": first}, as_json=as_json, text=text)

@@ -17,7 +17,7 @@ _PROGRESS = 10_000
 
 
 @click.command("render-again")
-@click.option("--realm", help="Id or host of one organization; otherwise all of them.")
+@click.option("--realm", help="Id or host of an organization.  [default: all]")
 @click.option("--after", default=0, show_default=True, help="Resume after this message id.")
 @json_option
 def render_again(realm: str | None, after: int, as_json: bool) -> None:

@@ -26,7 +26,7 @@ def diagnose_mail(settings: Settings) -> Iterator[Finding]:
     except MailNotSent as error:
         yield Finding("mail", "broken", f"{error}; check {settings.variable('mail_url')}")
     else:
-        yield Finding("mail", "ok", "the mail server takes the connection and the login")
+        yield Finding("mail", "ok", "the mail server accepts the connection and the login")
 
 
 def diagnose_store(settings: Settings) -> Iterator[Finding]:

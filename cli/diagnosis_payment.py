@@ -44,7 +44,9 @@ def diagnose(settings: Settings) -> Iterator[Finding]:
 def diagnose_chains(settings: Settings) -> Iterator[Finding]:
     """Check each RPC endpoint: response, chain, latency and age of the latest block."""
     if not settings.chain_rpc_urls:
-        yield Finding("chain", "warning", "no endpoint: set SPECD_CHAIN_RPC_URLS to take payments")
+        yield Finding(
+            "chain", "warning", "no endpoint: set SPECD_CHAIN_RPC_URLS to accept payments"
+        )
     for served, endpoint in parse_endpoints(settings.chain_rpc_urls):
         yield _endpoint(endpoint, served, settings.chain_rpc_timeout_s)
 
@@ -63,7 +65,7 @@ def _endpoint(endpoint: Endpoint, served: int | None, timeout_s: float) -> Findi
     except EndpointFailed as error:
         return Finding(name, "broken", str(error))
     except RpcError as error:
-        return Finding(name, "broken", f"answered with {error}")
+        return Finding(name, "broken", f"responded with {error}")
     except (TypeError, KeyError):
         return Finding(name, "broken", "has no latest block")
     if chain_id in MAIN_NETS:
@@ -73,10 +75,12 @@ def _endpoint(endpoint: Endpoint, served: int | None, timeout_s: float) -> Findi
     detail = f"chain {chain_id}, block {number}, answered in {took * 1000:.0f} ms"
     ahead = stamp - time.time()
     if ahead > CLOCK_TOLERANCE_S:
-        return Finding(name, "warning", f"{detail}, block time {ahead:.0f} s ahead of our clock")
+        return Finding(
+            name, "warning", f"{detail}, block time {ahead:.0f} s ahead of this machine's clock"
+        )
     if -ahead > (BEHIND_OF_DEVELOPMENT_S if chain_id in DEVELOPMENT_CHAINS else BEHIND_S):
         hours = -ahead / 3600
-        fix = f"{detail}, block time {hours:.1f} h behind our clock; invoices expire by that"
+        fix = f"{detail}, block time {hours:.1f} h behind this clock; invoices expire by block time"
         return Finding(name, "warning", fix)
     if took > SLOW_S:
         return Finding(name, "warning", f"{detail}, which is slow")
@@ -93,7 +97,7 @@ def diagnose_methods(settings: Settings) -> Iterator[Finding]:
             settings.chain_rpc_urls, chain_id, timeout_s=settings.chain_rpc_timeout_s
         ) as reader:
             if not reader.is_configured:
-                problem = f"{_count(methods)} of chain {chain_id}, of which no endpoint is known"
+                problem = f"{_count(methods)} of chain {chain_id}, which has no endpoint"
                 yield Finding(NAME, "warning", problem)
                 continue
             known: dict[str, TokenFacts] = {}
@@ -115,7 +119,7 @@ def diagnose_methods(settings: Settings) -> Iterator[Finding]:
     if unread:
         yield Finding(NAME, "warning", f"{unread} were not checked within {LONGEST_S:g} s")
     if fitting:
-        yield Finding(NAME, "ok", f"{fitting} fit their tokens")
+        yield Finding(NAME, "ok", f"{fitting} match their tokens")
 
 
 def _find(settings: Settings) -> Sequence[EnabledMethod]:

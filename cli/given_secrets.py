@@ -34,7 +34,7 @@ def read_secret(context: click.Context, option: click.Parameter, value: str | No
             raise click.BadParameter(f"the file cannot be read ({error})") from None
     variable = option.envvar if isinstance(option, click.Option) else None
     click.echo(
-        f"Warning: others can see the value of --{name} among the processes; use the variable"
+        f"Warning: other users can see the value of --{name} in the process list; use the variable"
         f" {variable}, --{name} @FILE or --{name} - (standard input).",
         err=True,
     )

@@ -77,10 +77,8 @@ def outside(
 
 
 @outside.command()
-@click.option(
-    "--api", required=True, metavar="URL", help="Address of the chat service, with /api/v1."
-)
-@click.option("--relay", required=True, metavar="URL", help="Address of the local push relay.")
+@click.option("--api", required=True, metavar="URL", help="URL of the chat service, with /api/v1.")
+@click.option("--relay", required=True, metavar="URL", help="URL of the local push relay.")
 @click.option(
     "--user", required=True, metavar="EMAIL:KEY", help="API email and key of the phone's user."
 )
@@ -95,7 +93,7 @@ def push(api: str, relay: str, user: str, as_json: bool) -> None:
             response = client.post(f"{api.rstrip('/')}{path}", data=form, auth=(email, key))
             body: dict[str, object] = response.json()
             if body.get("result") != "success":
-                raise click.ClickException(f"{path} said: {body.get('msg')}")
+                raise click.ClickException(f"{path} returned: {body.get('msg')}")
             return body
 
         try:
@@ -114,5 +112,5 @@ def push(api: str, relay: str, user: str, as_json: bool) -> None:
     answer(
         {"device_id": device_id, "delivered": payload, "said": notification},
         as_json=as_json,
-        text=f"Device {device_id} was sent {payload}\nand reads {notification}",
+        text=f"Device {device_id} received {payload}\nand decrypted {notification}",
     )

@@ -66,8 +66,8 @@ def create_project(name: str, xpub: str, as_json: bool) -> None:
 @click.option(
     "--tolerance",
     required=True,
-    help="How much of an amount may be missing, such as 0.1% for the fees of exchanges, or none. "
-    "Applies to invoices that are created from now on.",
+    help="Part of an amount that may be missing, such as 0.1% for the fees of exchanges, or none. "
+    "Applies to new invoices.",
 )
 @json_option
 def set_project(project_id: str, tolerance: str, as_json: bool) -> None:
@@ -120,7 +120,7 @@ def list_projects(as_json: bool) -> None:
     type=click.Choice(keys.SCOPES),
     default=keys.WRITE,
     show_default=True,
-    help="What the key may do: only read, as the dashboard needs, or everything.",
+    help="Permission of the key: read-only, which is enough for the dashboard, or everything.",
 )
 @json_option
 def create_key(project_id: str, scope: str, as_json: bool) -> None:
@@ -133,7 +133,7 @@ def create_key(project_id: str, scope: str, as_json: bool) -> None:
         key, plaintext = database.run(
             lambda session: keys.create_key(session, project_id=project_id, scope=scope, now=now)
         )
-    use = "keep it on the merchant's backend" if scope == keys.WRITE else "it may only read"
+    use = "keep it on the merchant's backend" if scope == keys.WRITE else "it is read-only"
     answer(
         {"key_id": key.id, "scope": scope, "key": plaintext},
         as_json=as_json,

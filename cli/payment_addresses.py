@@ -75,7 +75,7 @@ def addresses(
                 break
             if time.monotonic() > ends_at:
                 raise click.ClickException(
-                    f"the list took over {timeout_s:g} s; read on with"
+                    f"the list took more than {timeout_s:g} s; continue with"
                     f" --from {deposit.address_index}"
                 )
             fields = _fields_of(xpub, deposit)
@@ -115,7 +115,7 @@ class _Balances:
             native = reader.native_balance(deposit.deposit_address)
         except ChainUnreadable as error:
             raise click.ClickException(
-                f"chain {deposit.chain_id} cannot be asked ({error}); read on with"
+                f"chain {deposit.chain_id} cannot be read ({error}); continue with"
                 f" --from {deposit.address_index}"
             ) from None
         return {

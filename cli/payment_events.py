@@ -31,7 +31,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 def feed_options(command: F) -> F:
     """Add the options of an event feed: the project's key, the server, and the first event."""
     for option in (
-        click.option("--all", "from_start", is_flag=True, help="Begin with the oldest event kept."),
+        click.option(
+            "--all", "from_start", is_flag=True, help="Begin with the oldest stored event."
+        ),
         click.option("--after", metavar="EVENT", help="Begin after this event.  [default: now]"),
         click.option(
             "--key",
@@ -39,7 +41,7 @@ def feed_options(command: F) -> F:
             required=True,
             help="API key of the project; better in the variable KEY.",
         ),
-        click.option("--url", help="Address of the server.  [default: SPECD_PUBLIC_URL]"),
+        click.option("--url", help="URL of the server.  [default: SPECD_PUBLIC_URL]"),
     ):
         command = option(command)
     return command
@@ -65,7 +67,7 @@ def events(url: str | None, key: str, after: str | None, from_start: bool, as_js
     "receiver",
     required=True,
     metavar="URL",
-    help="Address that events are sent to.",
+    help="URL that events are sent to.",
 )
 @click.option(
     "--secret",
@@ -79,8 +81,8 @@ def events(url: str | None, key: str, after: str | None, from_start: bool, as_js
     "place",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Keep in this file how far the address has taken events, start there, and send an event"
-    " again until it is taken.",
+    help="Store the last delivered event in this file, start after it, and send each event again"
+    " until it is accepted.",
 )
 def listen(
     url: str | None,
@@ -97,12 +99,12 @@ def listen(
     until the address answers 2xx.
     """
     if urlsplit(receiver).scheme not in ("http", "https"):
-        raise click.BadParameter("is no http or https address", param_hint="--forward-to")
+        raise click.BadParameter("is not an http or https URL", param_hint="--forward-to")
     if secret is None:
         secret = signing.new_secret()
         click.echo(f"Events are signed with {secret}")
     elif not signing.is_secret(secret):
-        raise click.BadParameter("is no secret that begins with whsec_", param_hint="--secret")
+        raise click.BadParameter("is not a secret that begins with whsec_", param_hint="--secret")
     if place is not None and after is None and place.exists():
         after = place.read_text().strip() or None
     trusts = urlsplit(receiver).hostname not in LOOPBACK
@@ -133,10 +135,10 @@ def following(
         try:
             if after is None and not from_start:
                 after = feed.newest()
-            click.echo(f"Following the events at {address}; Ctrl-C ends it.", err=True)
+            click.echo(f"Following the events at {address}; Ctrl-C stops it.", err=True)
             yield feed.follow(after)
         except FeedRefused as error:
-            raise click.ClickException(f"the server refused: {error}") from None
+            raise click.ClickException(f"the server rejected the request: {error}") from None
         except KeyboardInterrupt:
             return
 
@@ -152,7 +154,7 @@ def forward(client: httpx.Client, receiver: str, event: Event, secret: str) -> s
         answer = client.post(receiver, content=body, headers=headers)
         result = f"{answer.status_code} {answer.reason_phrase}".rstrip()
     except httpx.HTTPError as error:
-        result = f"no answer ({type(error).__name__})"
+        result = f"no response ({type(error).__name__})"
     return f"{result}, {(time.monotonic() - began) * 1000:.0f} ms"
 
 

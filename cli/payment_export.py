@@ -21,22 +21,26 @@ _TIME = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"])
 
 @click.command()
 @click.option("--project", "project_id", required=True, help="Project id.")
-@click.option(
-    "--payments", "of_payments", is_flag=True, help="A line for each payment that counts instead."
-)
+@click.option("--payments", "of_payments", is_flag=True, help="Print payments instead of invoices.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["jsonl", "csv"]),
     default="jsonl",
     show_default=True,
-    help="JSON lines, with invoices as the API shows them, or lines of CSV.",
+    help="JSON lines with invoices in the API's format, or CSV.",
 )
 @click.option(
-    "--from", "since", type=_TIME, help="Only invoices created, or payments received, from then on."
+    "--from",
+    "since",
+    type=_TIME,
+    help="Only invoices created, or payments received, at this time or later.",
 )
 @click.option(
-    "--to", "before", type=_TIME, help="Only invoices created, or payments received, before then."
+    "--to",
+    "before",
+    type=_TIME,
+    help="Only invoices created, or payments received, before this time.",
 )
 def export(
     project_id: str, of_payments: bool, form: str, since: datetime | None, before: datetime | None

@@ -91,13 +91,13 @@ class Feed:
                 continue
             body = _parsed(answer)
             if self._tries:
-                self._report("The server answers again.")
+                self._report("The server responds again.")
             self._tries = 0
             return body["data"], body["has_more"], body["next_cursor"]
 
     def _pause(self, retry_after: str | None) -> None:
         if not self._tries:
-            self._report("The server does not answer; trying again until it does.")
+            self._report("The server does not respond; retrying.")
         pause = PAUSES_S[min(self._tries, len(PAUSES_S) - 1)]
         self._tries += 1
         self._rest(float(retry_after) if retry_after and retry_after.isdigit() else pause)

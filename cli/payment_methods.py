@@ -19,7 +19,7 @@ from settings import Settings
 from specd.commands import answer, json_option, open_database
 from specd.db import Clock
 
-UNCHECKED = "or skip the look at the token with --unchecked"
+UNCHECKED = "or skip the check of the token with --unchecked"
 LOOKED_AT = 20
 """The number of addresses that are checked for earlier use: the gap limit of wallets."""
 LONGEST_S = 15.0
@@ -38,9 +38,9 @@ class CheckedToken:
 @click.option("--project", "project_id", required=True, help="Project id.")
 @click.option("--id", "method_id", required=True, help="Method id: 1-64 of A-Z a-z 0-9 . _ : -")
 @click.option("--chain-id", type=int, required=True, help="EIP-155 id of the test chain.")
-@click.option("--chain-name", help="Chain name shown to shoppers; default: chain <id>.")
+@click.option("--chain-name", help="Chain name shown to shoppers.  [default: chain <id>]")
 @click.option("--token", required=True, help="Token contract address, 0x...")
-@click.option("--symbol", help="Token symbol.  [default: what the contract says]")
+@click.option("--symbol", help="Token symbol.  [default: the contract's symbol]")
 @click.option("--confirmations", type=int, default=2, show_default=True)
 @click.option("--unchecked", is_flag=True, help="Do not check the token on the chain.")
 @json_option
@@ -108,28 +108,28 @@ def _check(
     if not reader.is_configured:
         if symbol is None:
             raise click.UsageError(
-                f"no endpoint of chain {chain_id} is configured to ask; give --symbol"
+                f"no RPC endpoint of chain {chain_id} is configured; give --symbol"
             )
         warning = (
-            f"No RPC endpoint of chain {chain_id} is configured (SPECD_CHAIN_RPC_URLS), so nobody"
-            " looked whether the token has 6 decimals; `specd doctor` looks later."
+            f"No RPC endpoint of chain {chain_id} is configured (SPECD_CHAIN_RPC_URLS). The token"
+            " was not checked for 6 decimals; `specd doctor` checks it later."
         )
         return CheckedToken(symbol, [warning])
     try:
         facts = reader.facts(token)
     except ChainUnreadable as error:
         raise click.ClickException(
-            f"chain {chain_id} cannot be asked ({error}); try again, {UNCHECKED}"
+            f"chain {chain_id} cannot be read ({error}); try again, {UNCHECKED}"
         ) from None
     problem = find_problem(facts, symbol=symbol)
     if problem is not None:
-        raise InvalidMethod(problem=f"Invoices in {token} would go wrong: {problem}.")
+        raise InvalidMethod(problem=f"Invoices in {token} would fail: {problem}.")
     symbol = symbol or facts.usable_symbol
     if symbol is None:
         raise click.UsageError(f"{_without_symbol(facts)}; give --symbol")
     warnings = []
     if facts.usable_symbol is None:
-        warnings.append(f"{_without_symbol(facts)}; shoppers see {symbol}.")
+        warnings.append(f"{_without_symbol(facts)}; {symbol} is shown to shoppers.")
     used = _find_used(reader, token, symbol, xpub=xpub, first=first)
     return CheckedToken(symbol, warnings + used)
 
@@ -143,7 +143,7 @@ def _find_used(reader: TokenReader, token: str, symbol: str, *, xpub: str, first
     failure = None
     for index in range(first, first + LOOKED_AT):
         if time.monotonic() > ends_at:
-            failure = f"the chain takes over {LONGEST_S:g} s"
+            failure = f"the chain took more than {LONGEST_S:g} s"
             break
         address = derive_deposit_address(xpub, index)
         try:
@@ -156,18 +156,18 @@ def _find_used(reader: TokenReader, token: str, symbol: str, *, xpub: str, first
     if used:
         others = f" and {len(used) - 1} more" if len(used) > 1 else ""
         warnings.append(
-            f"Address {used[0]}{others} of the project's xpub already hold {symbol}, so the xpub"
-            " was used before; one xpub belongs to one installation, so give this one its own."
+            f"Address {used[0]}{others} of the project's xpub already have {symbol}, so the xpub"
+            " was used before. Use a separate xpub for each installation."
         )
     if failure:
-        warnings.append(f"Not all of the next {LOOKED_AT} addresses were looked at: {failure}.")
+        warnings.append(f"Not all of the next {LOOKED_AT} addresses were checked: {failure}.")
     return warnings
 
 
 def _without_symbol(facts: TokenFacts) -> str:
     if facts.symbol is None:
-        return "The token does not give its symbol"
-    return f"The token's symbol is {facts.shown_symbol}, which a method cannot have"
+        return "The token does not return its symbol"
+    return f"The token's symbol is {facts.shown_symbol}, which is not valid for a method"
 
 
 @click.command("list-methods")
@@ -215,7 +215,7 @@ def disable_method(project_id: str, method_id: str, as_json: bool) -> None:
     answer(
         {"id": method.id, "disabled_at": _written(method.disabled_at)},
         as_json=as_json,
-        text=f"Method {method.id} takes no new invoices.",
+        text=f"Method {method.id} is disabled for new invoices.",
     )
 
 
@@ -229,7 +229,7 @@ def enable_method(project_id: str, method_id: str, as_json: bool) -> None:
     answer(
         {"id": method.id, "disabled_at": None},
         as_json=as_json,
-        text=f"Method {method.id} takes new invoices.",
+        text=f"Method {method.id} is enabled for new invoices.",
     )
 
 

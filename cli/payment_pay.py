@@ -50,8 +50,8 @@ def pay(invoice_id: str, amount: str | None, as_json: bool) -> None:
             atoms = bill.amount - arrived
             if atoms <= 0:
                 raise click.ClickException(
-                    f"invoice {invoice_id} has received its whole amount; to overpay, say how much"
-                    " with --amount"
+                    f"invoice {invoice_id} has already received the full amount; use --amount to"
+                    " overpay"
                 )
         tx_hash = testnet.pay(bill.deposit_address, atoms, token=bill.token_address)
     except TestnetError as error:
@@ -107,8 +107,8 @@ def _connect(settings: Settings, chain_id: int) -> Testnet:
         if not isinstance(refusal, TestnetUnreachable):
             raise click.ClickException(str(refusal))
     if chain_id == CHAIN_ID:
-        raise click.ClickException("no local test chain answers; start one with `specd chain`")
+        raise click.ClickException("no local test chain responds; start one with `specd chain`")
     raise click.ClickException(
-        f"no endpoint of chain {chain_id} on this machine answers (SPECD_CHAIN_RPC_URLS), so there"
-        " is no payer; pay with a wallet of your own"
+        f"no endpoint of chain {chain_id} on this machine responds (SPECD_CHAIN_RPC_URLS), so there"
+        " is no payer; pay with a wallet"
     )

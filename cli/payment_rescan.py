@@ -29,7 +29,7 @@ def rescan(
         with open_database("payment", settings) as database:
             database.run(lambda session: rescans.rescan_invoice(session, invoice))
         answer(
-            {"invoices": 1}, as_json=as_json, text=f"The blocks of {invoice} are read once more."
+            {"invoices": 1}, as_json=as_json, text=f"The blocks of {invoice} will be read again."
         )
         return
     if invoice is not None or chain_id is None or from_block is None:
@@ -44,7 +44,7 @@ def rescan(
     answer(
         {"invoices": sent},
         as_json=as_json,
-        text=f"Blocks from {from_block} on are read once more for {sent} invoices.",
+        text=f"Blocks from {from_block} on will be read again for {sent} invoices.",
     )
 
 
@@ -57,7 +57,7 @@ def _time_of(settings: Settings, chain_id: int, number: int) -> datetime:
         reader.head()
         block = reader.block(number)
     except EndpointsUnavailable as error:
-        raise click.ClickException(f"The chain cannot be asked now: {error}") from None
+        raise click.ClickException(f"The chain cannot be read now: {error}") from None
     finally:
         reader.close()
     if block is None:

@@ -32,7 +32,7 @@ PAGE = 100
     "--forward-to",
     "receiver",
     metavar="URL",
-    help="Send each event of a run to this address too, signed as webhooks are.",
+    help="Also send each event of a run to this URL, signed like webhooks.",
 )
 @click.option(
     "--secret",
@@ -56,7 +56,7 @@ PAGE = 100
     callback=read_secret,
     help="API key of the project, as @FILE, or - for standard input; better in the variable KEY.",
 )
-@click.option("--url", help="Address of the server.  [default: SPECD_PUBLIC_URL]")
+@click.option("--url", help="URL of the server.  [default: SPECD_PUBLIC_URL]")
 @json_option
 def scenario(
     names: tuple[str, ...],
@@ -77,14 +77,14 @@ def scenario(
     result of the shop at --shop-url is wrong.
     """
     if (order_id or invoice_id) and len(names) != 1:
-        raise click.UsageError("An order has one scenario; name it.")
+        raise click.UsageError("Choose one scenario for --order or --invoice.")
     if receiver and urlsplit(receiver).scheme not in ("http", "https"):
-        raise click.BadParameter("is no http or https address", param_hint="--forward-to")
+        raise click.BadParameter("is not an http or https URL", param_hint="--forward-to")
     if receiver and secret is None:
         secret = signing.new_secret()
         click.echo(f"Events are signed with {secret}", err=True)
     elif secret is not None and not signing.is_secret(secret):
-        raise click.BadParameter("is no secret that begins with whsec_", param_hint="--secret")
+        raise click.BadParameter("is not a secret that begins with whsec_", param_hint="--secret")
     address = url or Settings.from_env().public_url
     with Bench(address, key, receiver, secret or "") as bench:
         asked = {
@@ -144,16 +144,18 @@ class Bench:
             for event in events:
                 said = self._forward(event)
                 if said is not None and not said.startswith("2"):
-                    refused.append(f"{self._receiver} answered {event['type']} with {said}")
+                    refused.append(f"{self._receiver} returned {said} for {event['type']}")
                 click.echo(f"  {line_of(event)}{f' -> {said}' if said else ''}", err=True)
                 if name == FORGED and self._is_fooled(event):
-                    refused.append(f"{self._receiver} took {event['type']} with a wrong signature")
+                    refused.append(
+                        f"{self._receiver} accepted {event['type']} with a wrong signature"
+                    )
         if refused and run["state"] == "passed":
             run = run | {"state": "failed", "failure": refused[0]}
         expected = run["expected"]
         click.echo(
             f"  {run['state']}{': ' + run['failure'] if run['failure'] else ''};"
-            f" order {run['external_order_id']}: fulfil {expected['fulfilments']} x, return"
+            f" order {run['external_order_id']}: fulfill {expected['fulfilments']} x, return"
             f" {run['amount_to_return']} of {run['amount']} atoms ({expected['refund']})",
             err=True,
         )
@@ -199,12 +201,12 @@ class Bench:
             response = self._api.request(method, path, **sent)
         except httpx.HTTPError as error:
             raise click.ClickException(
-                f"the server does not answer ({type(error).__name__})"
+                f"the server does not respond ({type(error).__name__})"
             ) from None
         told: dict[str, Any] = response.json()
         if response.is_error:
             why = told.get("message", response.reason_phrase)
             if told.get("code") == "not_found":
-                why = "it has no test helpers; SPECD_PAYMENT_TEST_HELPERS=on serves them"
-            raise click.ClickException(f"the server refused: {why}")
+                why = "test helpers are disabled; set SPECD_PAYMENT_TEST_HELPERS=on"
+            raise click.ClickException(f"the server rejected the request: {why}")
         return told

@@ -21,16 +21,16 @@ from specd.db import Clock
 
 @click.command("create-endpoint")
 @click.option("--project", "project_id", required=True, help="Project id.")
-@click.option("--url", required=True, help="Address that events are posted to.")
+@click.option("--url", required=True, help="URL that events are posted to.")
 @click.option(
     "--type",
     "event_types",
     multiple=True,
     type=click.Choice([endpoints.ALL, *KINDS]),
     default=[endpoints.ALL],
-    help="Type of event; repeat it for several.  [default: all]",
+    help="Event type; repeat it for several.  [default: all]",
 )
-@click.option("--description", default="", help="A note for readers of the list.")
+@click.option("--description", default="", help="A note for the list of endpoints.")
 @json_option
 def create_endpoint(
     project_id: str, url: str, event_types: tuple[str, ...], description: str, as_json: bool

@@ -22,7 +22,7 @@ def check(as_json: bool) -> None:
     Secrets are masked.
     """
     for name, advice in find_removed(os.environ).items():
-        click.echo(f"Warning: {name} has no effect any more: {advice}", err=True)
+        click.echo(f"Warning: {name} no longer has an effect: {advice}", err=True)
     described = load_settings().describe(os.environ)
     answer(
         {"settings": [asdict(line) for line in described]},

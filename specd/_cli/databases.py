@@ -50,9 +50,9 @@ def _require_secret(service: str, database: Database, settings: Settings) -> Non
     secret = find_secret(service)
     if secret and not secret.is_shared(database, settings):
         raise click.ClickException(
-            f"The {service} database was written under another {variable(f'{service}_secret')};"
-            f" give this machine the same (if unset, it is the file {service}-secret in"
-            f" {variable('data_dir')}), or replace it as `specd {service} reseal --help` says."
+            f"The {service} database was written with another {variable(f'{service}_secret')};"
+            f" set the same on this machine (if unset, it is the file {service}-secret in"
+            f" {variable('data_dir')}), or replace it with `specd {service} reseal`."
         )
 
 
@@ -80,7 +80,7 @@ def owner_is_missing(url: str) -> str:
     role, name = (_identifier(text or "specd") for text in (parts.username, parts.database))
     return (
         f"as a superuser: CREATE ROLE {role} LOGIN PASSWORD '...'; CREATE DATABASE {name} OWNER"
-        f" {role} ENCODING 'UTF8' TEMPLATE template0; of a database that is there: ALTER DATABASE"
+        f" {role} ENCODING 'UTF8' TEMPLATE template0; for an existing database: ALTER DATABASE"
         f" {name} OWNER TO {role} (docs/deploy/first-hour.md)"
     )
 
@@ -102,7 +102,7 @@ def _identifier(name: str) -> str:
 def limits_are_missing(lacks: list[str]) -> str:
     """Return the message for operators about the result of `Database.missing_limits`."""
     return (
-        f"without {', '.join(lacks)}; behind a pooler that changes connections between"
+        f"without {', '.join(lacks)}; with a pooler that switches connections between"
         " transactions, add `?pooling=transaction` to the database's URL"
     )
 

@@ -53,13 +53,13 @@ def diagnose_database(
     """
     name = f"{service} database"
     if is_missing(url):
-        yield Finding(name, "broken", "there is no such file yet; run `specd migrate`")
+        yield Finding(name, "broken", "the file does not exist yet; run `specd migrate`")
         return
     try:
         if not is_usable(url, service):
             reason = why_unusable(url, service)
             if reason == UNMIGRATED and not url.startswith(SQLITE) and not may_create_tables(url):
-                reason = f"its role may not create tables; {owner_is_missing(url)}"
+                reason = f"its role cannot create tables; {owner_is_missing(url)}"
             yield Finding(name, "broken", reason)
             return
         with closing(Database.for_service(service, settings)) as database:
@@ -75,7 +75,7 @@ def diagnose_database(
             for diagnose in others:
                 yield from diagnose(service, database, settings)
     except DatabaseUnavailable as error:
-        reason = database_message(error) or "does not answer"
+        reason = database_message(error) or "does not respond"
         advice = f"check SPECD_{service.upper()}_DATABASE_URL"
         if ABSENT.search(reason):
             advice += f", or, {owner_is_missing(url)}"
@@ -100,13 +100,17 @@ def _postgresql(name: str, connection: Connection) -> Finding:
     apart = abs(float(theirs) - time.time())
     if apart > CLOCK_TOLERANCE_S:
         return Finding(
-            name, "broken", f"its clock and ours are {apart:.0f} s apart; set them (NTP)"
+            name, "broken", f"its clock and this machine's differ by {apart:.0f} s; set them (NTP)"
         )
     if apart > CLOCK_WARNING_S:
-        return Finding(name, "warning", f"its clock and ours are {apart:.1f} s apart; use NTP")
+        return Finding(
+            name, "warning", f"its clock and this machine's differ by {apart:.1f} s; use NTP"
+        )
     if connection.execute(text("SHOW fsync")).scalar() != "on":
         return Finding(name, "warning", f"PostgreSQL {version} with fsync off: a crash loses data")
-    return Finding(name, "ok", f"PostgreSQL {version}, time limits set, clocks {apart:.1f} s apart")
+    return Finding(
+        name, "ok", f"PostgreSQL {version}, time limits set, clocks differ by {apart:.1f} s"
+    )
 
 
 def _connections(name: str, connection: Connection, settings: Settings) -> Iterator[Finding]:
@@ -123,7 +127,7 @@ def _connections(name: str, connection: Connection, settings: Settings) -> Itera
         yield Finding(
             f"{name}'s connections",
             "warning",
-            f"this machine's servers may hold {needed}, and max_connections leaves {given} for all;"
+            f"this machine's servers may use {needed}, and max_connections allows {given};"
             " raise it (docs/deploy/README.md), or lower SPECD_DATABASE_POOL_SIZE",
         )
 
@@ -161,14 +165,16 @@ def diagnose_limits(settings: Settings) -> Iterator[Finding]:
         version, problem = store.find_version()
         took = time.monotonic() - began
     if version is None:
-        fix = f"{problem}; check {variable('limits_url')}. Each machine counts by itself meanwhile"
+        fix = (
+            f"{problem}; check {variable('limits_url')}. Until then, each machine counts separately"
+        )
         yield Finding(name, "broken", fix)
     elif url.scheme == "redis" and not is_loopback(url.hostname or ""):
         yield Finding(
             name,
             "warning",
-            f"{version} answered in {took * 1000:.0f} ms without TLS: use rediss://, or a network"
-            " that nobody else can read",
+            f"{version} responded in {took * 1000:.0f} ms without TLS: use rediss://, or a private"
+            " network",
         )
     else:
-        yield Finding(name, "ok", f"{version} answered in {took * 1000:.0f} ms")
+        yield Finding(name, "ok", f"{version} responded in {took * 1000:.0f} ms")

@@ -61,8 +61,8 @@ def diagnose_secret(service: str, database: Database, settings: Settings) -> Ite
         sealed = reader.execute(select(secret.table.c.sealed)).scalar()
     if not getattr(settings, f"{service}_secret") and not os.path.lexists(file):
         if sealed is not None:
-            problem = f"the database was written under a secret, and neither {setting} nor {file}"
-            yield Finding(name, "broken", f"{problem} is there; restore it")
+            problem = f"the database was written with a secret, and neither {setting} nor {file}"
+            yield Finding(name, "broken", f"{problem} exists; restore it")
         return
     try:
         texts = secret.open_texts(settings)
@@ -71,14 +71,16 @@ def diagnose_secret(service: str, database: Database, settings: Settings) -> Ite
         yield Finding(name, "broken", f"{file} cannot be read ({error.strerror}); chown it")
         return
     if not opens:
-        problem = f"the database was written under another one; set {setting} as on the others"
+        problem = (
+            f"the database was written with another secret; set {setting} as on the other machines"
+        )
         yield Finding(name, "broken", problem)
 
 
 def diagnose_removed_settings(env: Mapping[str, str]) -> Iterator[Finding]:
     """Yield a warning for each setting of earlier releases."""
     for name, advice in find_removed(env).items():
-        yield Finding("settings", "warning", f"{name} has no effect any more: {advice}")
+        yield Finding("settings", "warning", f"{name} no longer has an effect: {advice}")
 
 
 def diagnose_exposure(settings: Settings) -> Iterator[Finding]:
@@ -90,7 +92,7 @@ def diagnose_exposure(settings: Settings) -> Iterator[Finding]:
             yield Finding(
                 "proxies",
                 "broken",
-                f"{variable('trusted_proxies')} has {text}: every client may claim any address",
+                f"{variable('trusted_proxies')} has {text}: every client can claim any address",
             )
     public = urlsplit(settings.public_url)
     if (
@@ -101,7 +103,7 @@ def diagnose_exposure(settings: Settings) -> Iterator[Finding]:
         yield Finding(
             "public URL",
             "warning",
-            f"{variable('public_url')} is not https: links, keys and cookies go in clear",
+            f"{variable('public_url')} is not https: links, keys and cookies are not encrypted",
         )
 
 
@@ -113,7 +115,7 @@ def diagnose_server(settings: Settings) -> Finding:
             detail = f"{settings.bind} is free; `specd serve` can listen there"
             return Finding("server", "ok", detail)
     except PermissionError:
-        problem = f"this user may not listen on {settings.bind}; use a port from 1024"
+        problem = f"this user cannot listen on {settings.bind}; use a port above 1023"
         return Finding("server", "broken", problem)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
@@ -123,12 +125,12 @@ def diagnose_server(settings: Settings) -> Finding:
     try:
         ready = httpx.get(f"{url}/readyz", timeout=5, trust_env=False)
     except httpx.HTTPError as error:
-        problem = f"what listens on {settings.bind} does not answer ({type(error).__name__})"
+        problem = f"the server on {settings.bind} does not respond ({type(error).__name__})"
         return Finding("server", "broken", problem)
     if ready.status_code == 200:
-        return Finding("server", "ok", f"specd answers on {settings.bind} and is ready")
+        return Finding("server", "ok", f"specd responds on {settings.bind} and is ready")
     told = f"answers {ready.status_code} to /readyz"
-    return Finding("server", "broken", f"what listens on {settings.bind} {told}")
+    return Finding("server", "broken", f"the server on {settings.bind} {told}")
 
 
 def _here(host: str) -> str:

@@ -34,11 +34,11 @@ def diagnose_workers(service: str, database: Database, settings: Settings) -> It
         yield Finding(
             f"{service} workers",
             "broken" if _is_served(settings) else "warning",
-            f"{', '.join(gone)} last ran {longest:.0f} minutes ago; start specd worker, or find"
+            f"{', '.join(gone)} last ran {longest:.0f} minutes ago; start specd worker, or look for"
             " worker_step_failed and worker_stuck in its log",
         )
     elif ages:
-        yield Finding(f"{service} workers", "ok", f"none of {len(ages)} is missing")
+        yield Finding(f"{service} workers", "ok", f"all {len(ages)} are running")
 
 
 def _is_served(settings: Settings) -> bool:

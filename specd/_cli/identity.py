@@ -27,15 +27,15 @@ def require_identity(
         return
     if service.exists() and not any(name.startswith(PREFIX) for name in env):
         raise click.ClickException(
-            f"The service of this machine has its settings in {service}, and this command has none,"
-            " so it would use other databases. Run it by /usr/local/bin/specd"
+            f"The service of this machine has its settings in {service}, but this command has none,"
+            " so it would use other databases. Run /usr/local/bin/specd instead"
             " (docs/deploy/README.md)."
         )
     data_dir = Path(env.get(variable("data_dir"), "").strip() or "var")
     if user == 0 and data_dir.is_dir() and (owner := data_dir.stat().st_uid) != 0:
         raise click.ClickException(
-            f"{data_dir} belongs to {_name(owner)}, who could not read what root makes there. Run"
-            " the command as that user, by /usr/local/bin/specd (docs/deploy/README.md)."
+            f"{data_dir} belongs to {_name(owner)}, who cannot read files that root creates. Run"
+            " the command as that user, with /usr/local/bin/specd (docs/deploy/README.md)."
         )
 
 

@@ -165,8 +165,8 @@ def _wording(error: Exception) -> str:
             return f"{error.strerror}: {error.filename or error.errno}"
         case ModuleNotFoundError():
             return (
-                f"{error} (`specd {TRACEBACK} ...` shows where): install the requirements of the"
-                " project if one of them has it"
+                f"{error} (`specd {TRACEBACK} ...` shows where): check that the requirements of the"
+                " project are installed"
             )
     # The text of an unexpected exception may contain secrets, so only its class is shown.
     return f"specd failed ({type(error).__name__}); `specd {TRACEBACK} ...` shows where"

@@ -29,7 +29,7 @@ NO_DATABASE = "There is no database to migrate."
     "--new",
     "name",
     metavar="NAME",
-    help="Write the next migration: what the tables have and the upgraded database lacks.",
+    help="Write the next migration, with the differences between the tables and the database.",
 )
 @wait_option(0)
 @json_option
@@ -43,7 +43,7 @@ def migrate(as_json: bool, wait_s: float, only: str | None, name: str | None) ->
     if name is not None:
         files = once_available(settings, wait_s, lambda: write_all(settings, only, name))
         said = "\n".join(f"wrote    {file}" for file in files)
-        nothing = "Nothing to write: the databases have the tables of the models."
+        nothing = "Nothing to write: the databases match the tables of the models."
         if not _urls(settings, only):
             nothing = NO_DATABASE
         answer({"written": files}, as_json=as_json, text=said or nothing)
@@ -72,7 +72,7 @@ def write_all(settings: Settings, only: str | None, name: str) -> list[str]:
         "specd._db.autogenerate"
     )  # imports Alembic, which most starts do not need
     if not autogenerate.NAME.fullmatch(name):
-        raise click.UsageError("NAME has lower-case letters, digits and underscores.")
+        raise click.UsageError("NAME must consist of lower-case letters, digits and underscores.")
     migrate_all(settings, only)
     root, files = current().root, []
     for service, url in _urls(settings, only).items():
@@ -88,7 +88,7 @@ def _urls(settings: Settings, only: str | None) -> dict[str, str]:
 def _require_owner(url: str, service: str) -> None:
     if not url.startswith(SQLITE) and not may_create_tables(url):
         raise click.ClickException(
-            f"The role of the {service} database may not create tables; {owner_is_missing(url)}."
+            f"The role of the {service} database cannot create tables; {owner_is_missing(url)}."
         )
 
 
@@ -100,10 +100,10 @@ def _upgrade(url: str, service: str) -> None:
     except migrate.UnknownRevision as error:
         raise click.ClickException(f"The {service} database is {UNKNOWN_REVISION}.") from error
     except migrate.BrokenReferences as error:
-        raise click.ClickException(f"The {service} database stays as it was: {error}.") from error
+        raise click.ClickException(f"The {service} database was not changed: {error}.") from error
     except migrate.WrongEncoding as error:
         raise click.ClickException(
-            f"The {service} database has the encoding {error}, but UTF8 is needed: create it anew"
+            f"The {service} database has the encoding {error}, but needs UTF8: create it again"
             " with ENCODING 'UTF8' TEMPLATE template0."
         ) from error
 

@@ -31,7 +31,7 @@ def _parse_bind(context: click.Context, parameter: click.Parameter, value: str) 
 @click.option(
     "--bind", default=BIND, show_default=True, callback=_parse_bind, help="Address to listen on."
 )
-@click.option("--strict", is_flag=True, help="Refuse documents with mistakes.")
+@click.option("--strict", is_flag=True, help="Reject documents with errors.")
 def mock(files: tuple[Path, ...], bind: str, strict: bool) -> None:
     """Serve OpenAPI documents without handlers.
 

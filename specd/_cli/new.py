@@ -45,8 +45,8 @@ _OWN_MODULES = ("types", "wire", "wiring")
 @click.command()
 @click.argument("name")
 @click.option("--document", "file", type=FILE, help="OpenAPI document.  [default: an example]")
-@click.option("--base-path", help="Path of the service, in place of that of the document.")
-@click.option("--update", is_flag=True, help="Add what the document has gained to a service.")
+@click.option("--base-path", help="Path of the service, instead of the document's path.")
+@click.option("--update", is_flag=True, help="Add new operations of the document to a service.")
 def new(name: str, file: Path | None, base_path: str | None, update: bool) -> None:
     """Write the first version of a service from its OpenAPI document.
 
@@ -54,21 +54,27 @@ def new(name: str, file: Path | None, base_path: str | None, update: bool) -> No
     until its handler is written. Existing files are kept.
     """
     if not _NAME.fullmatch(name) or name in _TAKEN or keyword.iskeyword(name):
-        raise click.UsageError("NAME has up to 30 lower-case letters, digits and underscores.")
+        raise click.UsageError(
+            "NAME must consist of up to 30 lower-case letters, digits and underscores."
+        )
     if base_path is not None and not _BASE_PATH.fullmatch(base_path):
-        raise click.UsageError("--base-path is a path such as /shop/v1.")
+        raise click.UsageError("--base-path must be a path such as /shop/v1.")
     root = find_root_above(Path.cwd())
     names = current().names if root else ()
     with mistakes_shown():
         if update:
             if file is not None or base_path is not None:
-                raise click.UsageError("--update reads the document of the service: change that.")
+                raise click.UsageError(
+                    "--update reads the document of the service: edit that document."
+                )
             if name not in names:
-                raise click.ClickException(f"There is no service {name}; leave out --update.")
+                raise click.ClickException(f"There is no service {name}; omit --update.")
             run_deep(lambda: _update(current()[name]))
         else:
             if name in names:
-                raise click.ClickException(f"There is a service {name}; --update adds to it.")
+                raise click.ClickException(
+                    f"The service {name} already exists; use --update to add to it."
+                )
             _require_free(root or Path.cwd(), name)
             run_deep(lambda: _create(name, root, file, base_path))
 
@@ -77,9 +83,9 @@ def _require_free(root: Path, name: str) -> None:
     """Raise ClickException if a new service would replace something."""
     for there in (name, f"{name}.py", f"tests/{name}"):
         if (root / there).exists():
-            raise click.ClickException(f"{there} is there already.")
+            raise click.ClickException(f"{there} already exists.")
     if name in sys.stdlib_module_names or find_spec(name) is not None:
-        raise click.ClickException(f"{name} is the name of a module that is installed.")
+        raise click.ClickException(f"{name} is the name of an installed module.")
 
 
 def _create(name: str, root: Path | None, file: Path | None, base_path: str | None) -> None:
@@ -94,12 +100,12 @@ def _create(name: str, root: Path | None, file: Path | None, base_path: str | No
         base_path = base_path or f"/{name.replace('_', '-')}"
         text = _with_server(text, base_path)
         if not own_path:
-            click.echo(f"The document names no path: the service is served under {base_path}.")
+            click.echo(f"The document has no base path: the service is served under {base_path}.")
     _require_free_path(name, base_path or own_path, current().services if root else ())
     if root is None:
         facts = {"name": name, "project": _project_name(tree.root)}
         if (tree.root / "wsgi.py").exists():
-            raise click.ClickException("wsgi.py is there already, without a `project`.")
+            raise click.ClickException("wsgi.py already exists, without a `project`.")
         for target in ("wsgi.py", "pyproject.toml", "README.md", ".gitignore"):
             tree.write(target, scaffold.fill(target.removeprefix("."), **facts))
     else:
@@ -186,7 +192,7 @@ def _update(service: Service) -> None:
     for misfit in misfits:
         click.echo(misfit, err=True)
     if not (has_written or misfits):
-        click.echo("Nothing to add: the handlers are those of the document.")
+        click.echo("Nothing to add: the handlers match the document.")
     if misfits:
         raise SystemExit(1)
 
@@ -208,11 +214,11 @@ def _described(
         where = f"The handler of {operation.method} {printable(each.path)}"
         if not f"{module}.".startswith(f"{package}.") or not all(map(_is_module, inner)):
             raise click.ClickException(
-                f"{where} would be in {printable(module)}: name a module of {package}."
+                f"{where} would be in {printable(module)}: choose a module of {package}."
             )
         if package != f"{name}.handlers" and inner[:1] and inner[0] in _OWN_MODULES:
             raise click.ClickException(
-                f"{package}.{inner[0]} cannot have handlers; name the tag otherwise."
+                f"{package}.{inner[0]} cannot contain handlers; rename the tag."
             )
     return operations
 
@@ -349,7 +355,7 @@ def _file_of(root: Path, module: str, modules: Collection[str]) -> str:
     if not (is_package or (root / place / "__init__.py").exists()):
         return f"{place}.py"
     if (root / f"{place}.py").exists():
-        raise click.ClickException(f"Other modules lie below {place}.py: make it a package.")
+        raise click.ClickException(f"Other modules belong below {place}.py: make it a package.")
     return f"{place}/__init__.py"
 
 
@@ -419,7 +425,7 @@ def _misfits(root: Path, operations: list[Described], added: set[str]) -> Iterat
                 check_signature(each.operation, function, each.operation.operation_id)
             except DocumentError as error:
                 line = function.__code__.co_firstlineno
-                yield f"{path}:{line}: {error}\nThe document demands:\n{each.signature()}"
+                yield f"{path}:{line}: {error}\nThe document requires:\n{each.signature()}"
         for attribute, function in vars(loaded).items():
             if is_handler(function, module) and f"{module}.{attribute}" not in named:
                 yield f"{path}:{function.__code__.co_firstlineno}: no operation is {attribute}"

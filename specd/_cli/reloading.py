@@ -136,7 +136,7 @@ class _Reloader:
                 now = status_of((*files_in(self.places), *self._others))
                 changed = {path for path, _ in now.items() ^ seen.items()}
                 if self._serving is not None and not self._serving.is_alive():
-                    print("The server has ended; starting it again.", file=sys.stderr)
+                    print("The server has stopped; starting it again.", file=sys.stderr)
                     self._serving, self._again_at = None, 0.0
                 if changed or time.monotonic() > self._again_at:
                     if seen:
@@ -169,7 +169,7 @@ class _Reloader:
             return
         self._mistake = ""
         took = time.monotonic() - began
-        print(f"Serving the present version after {took:.2f} s.", file=sys.stderr, flush=True)
+        print(f"Serving the new version after {took:.2f} s.", file=sys.stderr, flush=True)
         if self._serving is not None:
             self._serving.stop()
             self._ending.append(self._serving)
@@ -215,11 +215,11 @@ class _Reloader:
 
     def _keep(self, report: dict[str, Any]) -> None:
         """Keep the previous version, and print the reason once."""
-        mistake = report.get("mistake", "The server has ended before it served.")
+        mistake = report.get("mistake", "The server stopped before it was ready.")
         if mistake == self._mistake:
             return
         self._mistake = mistake
-        kept = "the version before it serves on" if self._serving else "nothing is served yet"
+        kept = "the previous version keeps serving" if self._serving else "nothing is served yet"
         print(f"{report.get('traceback', '')}Not loaded: {mistake}\n({kept})", file=sys.stderr)
         sys.stderr.flush()
         if self._serving is not None:

@@ -44,13 +44,13 @@ def _build(services: Sequence[str]) -> None:
     "--only",
     type=ServiceName(),
     multiple=True,
-    help="Serve only this service; several with an option each.",
+    help="Serve only this service; repeat it for several.",
 )
 @click.option(
     "--reload",
     "reloads",
     is_flag=True,
-    help="For development on this machine: serve the files as they change, with one process.",
+    help="For development on this machine: reload changed files, with one process.",
 )
 @wait_option(START_WAIT_S)
 def serve(only: tuple[str, ...], reloads: bool, wait_s: float) -> None:
@@ -62,7 +62,7 @@ def serve(only: tuple[str, ...], reloads: bool, wait_s: float) -> None:
     settings = load_settings()
     if reloads and not is_loopback(settings.bind.rpartition(":")[0]):
         raise click.ClickException(
-            "--reload shows mistakes to every client and requires a SPECD_BIND that only this"
+            "--reload shows errors to every client and requires a SPECD_BIND that only this"
             f" machine can reach, such as 127.0.0.1:8080, not {settings.bind}."
         )
     require_folders(settings, serves=True)

@@ -21,7 +21,7 @@ from specd._project import Service, current
 
 @click.command()
 @click.argument("file", required=False, type=FILE)
-@click.option("--only", type=ServiceName(), help="The only service whose types are written.")
+@click.option("--only", type=ServiceName(), help="Write the types of only this service.")
 def types(file: Path | None, only: str | None) -> None:
     """Write the types of services, or print those of FILE.
 
@@ -88,7 +88,7 @@ def find_stale(services: tuple[Service, ...]) -> Iterator[Mistake]:
                     1,
                     1,
                     "",
-                    "these are not the types of the document any more: run"
+                    "these types do not match the document: run"
                     f" `specd types --only {service.name}`",
                 )
 

@@ -26,7 +26,7 @@ def wait_option(default_s: float) -> Callable[[Callable[..., None]], Callable[..
         default=default_s,
         show_default=True,
         metavar="SECONDS",
-        help="How long to wait for a PostgreSQL that does not answer yet.",
+        help="How long to wait for a PostgreSQL server that does not respond yet.",
     )
 
 
@@ -49,7 +49,7 @@ def once_available(
         except DatabaseUnavailable as error:
             if not waits or time.monotonic() + PAUSE_S > ends_at:
                 raise
-            reason = database_message(error) or "it does not answer"
+            reason = database_message(error) or "it does not respond"
             if reason != told:
                 click.echo(f"Waiting for the database: {reason}", err=True)
                 if not told:

@@ -19,7 +19,7 @@ from specd._workers.registry import NAMES, SERVICE_OF, SERVICES, NoDatabase, run
     "--only",
     multiple=True,
     type=click.Choice(tuple(SERVICES)),
-    help="Run only the workers of this service; several with an option each.",
+    help="Run only the workers of this service; repeat it for several.",
 )
 @wait_option(START_WAIT_S)
 def worker(names: tuple[str, ...], only: tuple[str, ...], wait_s: float) -> None:
@@ -28,7 +28,7 @@ def worker(names: tuple[str, ...], only: tuple[str, ...], wait_s: float) -> None
     Several processes can run concurrently. Only the databases of the chosen workers must exist.
     """
     if names and only:
-        raise click.UsageError("Name workers, or services with --only.")
+        raise click.UsageError("Give workers, or services with --only.")
     use_one_arena()
     settings = load_settings()
     require_folders(settings, serves=False)

@@ -447,7 +447,7 @@ class TestImport:
         full, part = (specd.json(*words)["archive"] for words in (self.FULL, self.FULL[:4]))
         to = ("--host", "moved.example")
         assert specd.refusal("chat", "import", part, *to) == (
-            "The archive is refused: 'manifest.json': is no export of the type"
+            "The archive was rejected: 'manifest.json': is no export of the type"
             " full_without_consent, which alone has everything."
         )
         assert specd.refusal("chat", "import", full, "--host", "acme.example") == (
@@ -460,7 +460,7 @@ class TestImport:
         for words in ((), (full, "--discard")):
             status, _, err = specd("chat", "import", *words, *to)
             assert status == 2
-            assert "Name an archive, or --discard an unfinished import." in err
+            assert "Give an archive, or --discard an unfinished import." in err
 
 
 class TestImportFromZulip:
@@ -514,17 +514,17 @@ class TestImportFromZulip:
     def test_reports_the_error(self, migrated: Specd, tarball: str, tmp_path: Path) -> None:
         words = ("chat", "import", tarball, "--host", "moved.example")
         assert migrated.refusal(*words).startswith(
-            "The archive is refused: this is not a .zip file"
+            "The archive was rejected: this is not a .zip file"
         )
         status, _, err = migrated(*words, "--zulip-host", ZULIP_HOST)
         assert status == 2
         assert "need --from zulip" in err
         (tmp_path / "not.tar.gz").write_text("no")
         refusal = migrated.refusal("chat", "import", str(tmp_path / "not.tar.gz"), *self.TO)
-        assert refusal == "The archive is refused: cannot be read (BadGzipFile)."
+        assert refusal == "The archive was rejected: cannot be read (BadGzipFile)."
         hashes = tmp_path / "hashes.csv"
         for content, problem in (
-            ("ada", "is no address and no hash"),
+            ("ada", "is not an address and a hash"),
             ("ada@acme.example,md5$x$y", "the hash is none of Django's"),
         ):
             hashes.write_text(content)

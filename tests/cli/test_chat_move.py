@@ -67,7 +67,7 @@ def test_moves_and_lists_remaining_steps(specd: Specd, source: Path, tmp_path: P
     again = specd.json(*words(source))
     assert (again["realm_id"], again["stopped_s"], again["keeps_ids"]) == (1, None, True)
     assert specd.refusal(*words(source, "--discard")) == (
-        "The organization at acme.example has moved; nothing is left to discard."
+        "The organization at acme.example has already moved; there is nothing to discard."
     )
 
 
@@ -92,7 +92,7 @@ def test_id_ranges_of_installations_are_kept(specd: Specd, source: Path) -> None
 
 
 def test_failed_switch_can_be_repeated(specd: Specd, source: Path) -> None:
-    assert "the command of the switch failed" in specd.refusal(
+    assert "the switch command failed" in specd.refusal(
         *words(source, "--switch-command", "exit 3")
     )
     status, out, _ = specd(*words(source))

@@ -50,7 +50,7 @@ class TestWorker:
     ) -> None:
         status, _, error = specd("worker", "webhooks", "--only", "chat", "--only", "payment")
         assert (status, started) == (2, [])
-        assert "Name workers, or services with --only." in error
+        assert "Give workers, or services with --only." in error
 
 
 class TestMigrate:
@@ -117,7 +117,7 @@ def test_database_with_another_encoding_is_rejected(
     monkeypatch.setenv("SPECD_CHAT_DATABASE_URL", postgres.url_of(name))
     try:
         assert specd.refusal("migrate") == (
-            "The chat database has the encoding SQL_ASCII, but UTF8 is needed: create it anew with"
+            "The chat database has the encoding SQL_ASCII, but needs UTF8: create it again with"
             " ENCODING 'UTF8' TEMPLATE template0."
         )
     finally:
@@ -212,7 +212,7 @@ def test_reload_is_rejected_on_public_addresses(
 ) -> None:
     monkeypatch.setenv("SPECD_BIND", bind)
     assert specd.refusal("serve", "--reload") == (
-        "--reload shows mistakes to every client and requires a SPECD_BIND that only this machine"
+        "--reload shows errors to every client and requires a SPECD_BIND that only this machine"
         f" can reach, such as 127.0.0.1:8080, not {bind}."
     )
 
@@ -226,7 +226,7 @@ def test_missing_requirement_is_named(specd: Specd, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("specd._cli.migrate.migrate_all", need)
     assert specd.refusal("migrate") == (
         "No module named 'requirement_of_the_project' (`specd --traceback ...` shows where):"
-        " install the requirements of the project if one of them has it."
+        " check that the requirements of the project are installed."
     )
 
 
@@ -279,8 +279,8 @@ class TestDoctor:
         assert status == 1
         assert found["ok"] is False
         assert broken == {
-            "payment database": "there is no such file yet; run `specd migrate`.",
-            "chat database": "there is no such file yet; run `specd migrate`.",
+            "payment database": "the file does not exist yet; run `specd migrate`.",
+            "chat database": "the file does not exist yet; run `specd migrate`.",
             "endpoint 1 (127.0.0.1:1)": "cannot connect.",
         }
         assert not (tmp_path / "var").exists()

@@ -152,7 +152,7 @@ def test_privileged_port_is_reported(ready: Specd, monkeypatch: pytest.MonkeyPat
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("specd._cli.diagnosis_machine.listen_at", bind)
-    assert "use a port from 1024" in broken(ready)["server"]
+    assert "use a port above 1023" in broken(ready)["server"]
 
 
 def test_used_port_is_reported(ready: Specd, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,10 +232,10 @@ def test_removed_setting_is_reported_and_ignored(
     monkeypatch.setattr("specd._settings.REMOVED", {"SPECD_OLD": "use SPECD_WORKERS"})
     monkeypatch.setenv("SPECD_OLD", "2")
     assert broken(ready) == {}
-    assert "SPECD_OLD has no effect any more: use SPECD_WORKERS." in ready("doctor", "--json")[1]
+    assert "SPECD_OLD no longer has an effect: use SPECD_WORKERS." in ready("doctor", "--json")[1]
     status, _, err = ready("config", "check")
     assert (status, err) == (
-        0, "Warning: SPECD_OLD has no effect any more: use SPECD_WORKERS\n"
+        0, "Warning: SPECD_OLD no longer has an effect: use SPECD_WORKERS\n"
     )  # fmt: skip
     monkeypatch.setenv("SPECD_OLDER", "2")
     assert "SPECD_OLDER is not a setting" in ready.refusal("doctor")
@@ -269,7 +269,7 @@ def test_suggested_sql_creates_role_and_database(
         assert "chat database" not in broken(ready)
         execute(f"DROP DATABASE {name} WITH (FORCE)")
         execute(f"CREATE DATABASE {name}")
-        assert "may not create tables" in broken(ready)["chat database"]
+        assert "cannot create tables" in broken(ready)["chat database"]
         assert f'ALTER DATABASE {name} OWNER TO "{role}"' in ready.refusal("migrate")
         execute(f'ALTER DATABASE {name} OWNER TO "{role}"')
         ready.json("migrate")

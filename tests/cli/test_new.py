@@ -146,10 +146,10 @@ def post_pets(
 RULES = "E,F,I,B,UP,SIM,RUF,PT"
 NO_NAMES = ("Pet", "app", "tests", "1st", "a-b", "a" * 31, "class")
 TAKEN = {
-    "taken": "taken is there already.",
-    "json": "json is the name of a module that is installed.",
-    "click": "click is the name of a module that is installed.",
-    "odd": "There is a service odd; --update adds to it.",
+    "taken": "taken already exists.",
+    "json": "json is the name of an installed module.",
+    "click": "click is the name of an installed module.",
+    "odd": "The service odd already exists; use --update to add to it.",
 }
 IN_ONE_PROCESS = """
 import contextlib, io, json, sys
@@ -231,7 +231,7 @@ def test_update_adds_new_operations_of_the_document(tmp_path: Path) -> None:
     handlers = shop.path / "greeter/handlers/greetings.py"
     own = handlers.read_text()
     output = shop.specd("new", "greeter", "--update")
-    assert output == "Nothing to add: the handlers are those of the document.\n"
+    assert output == "Nothing to add: the handlers match the document.\n"
 
     document = shop.path / "greeter/openapi.yaml"
     document.write_text(document.read_text() + MORE + HEALTH)
@@ -260,7 +260,7 @@ def test_update_adds_new_operations_of_the_document(tmp_path: Path) -> None:
     assert updated.stderr.startswith(
         f"greeter/handlers/greetings.py:{line}: get_greeting:"
         " greeter.handlers.greetings.get_greeting takes person, which the document does not know\n"
-        "The document demands:\n"
+        "The document requires:\n"
         "def get_greeting(ctx: Context, *, somebody: str) -> types.GetGreetingResponse:\n"
     )
     assert "no operation is left_over\n" in updated.stderr

@@ -140,7 +140,7 @@ def test_events_are_printed_immediately(shop: tuple[Database, Merchant], tmp_pat
             running("events", *address, key=ada.key) as new,
             running("events", *address, "--all", "--json", key=ada.key) as every,
         ):
-            assert new.next_error() == f"Following the events at {server.url}; Ctrl-C ends it."
+            assert new.next_error() == f"Following the events at {server.url}; Ctrl-C stops it."
             first = json.loads(every.next_output())
             assert (first["type"], first["invoice_id"]) == ("invoice.created", old)
             pay(database, old, at=datetime.now(UTC), head_number=110)
@@ -163,14 +163,14 @@ def test_listen_forwards_signed_events_and_survives_a_restart_of_the_server(
     port = free_port()
     words = ("listen", "--url", f"http://127.0.0.1:{port}", "--forward-to", receiver.url)
     with running(*words, key=ada.key) as command:
-        assert command.next_error() == "The server does not answer; trying again until it does."
+        assert command.next_error() == "The server does not respond; retrying."
         with RunningServer(tmp_path, {}, port=port):
-            assert command.next_error() == "The server answers again."
+            assert command.next_error() == "The server responds again."
             assert command.next_error().startswith("Following the events")
             invoice_id = order(database, ada)
             assert " invoice.created " in (line := command.next_output())
             assert " -> 204 No Content, " in line
-        assert command.next_error() == "The server does not answer; trying again until it does."
+        assert command.next_error() == "The server does not respond; retrying."
         receiver.status = 500
         now = datetime.now(UTC)
         pay(database, invoice_id, at=now, amount=12_500_001, head_number=110)
@@ -201,7 +201,7 @@ def test_unavailable_receiver_is_reported(shop: tuple[Database, Merchant], tmp_p
     with RunningServer(tmp_path, {}) as server:
         words = ("listen", "--url", server.url, "--all", "--forward-to", nowhere)
         with running(*words, key=ada.key) as command:
-            assert " -> no answer (ConnectError), " in command.next_output()
+            assert " -> no response (ConnectError), " in command.next_output()
 
 
 def test_invalid_input_is_rejected(
@@ -213,13 +213,13 @@ def test_invalid_input_is_rejected(
     with RunningServer(tmp_path, {}) as server:
         there = ("--url", server.url)
         sentence = specd.refusal("payment", "events", *there, "--key", "prk_test_nobody")
-        assert sentence.startswith("the server refused: 401: Send a valid API key")
+        assert sentence.startswith("the server rejected the request: 401: Send a valid API key")
         other = ("--url", f"{server.url}/docs", "--key", ada.key)
         assert "404" in specd.refusal("payment", "events", *other)
         listen = ("payment", "listen", *there, "--key", ada.key, "--forward-to")
         assert "http or https" in specd.refusal(*listen, "ftp://127.0.0.1/")
         warned = specd(*listen, "http://127.0.0.1/", "--secret", "x")[2]
-        assert warned.startswith("Warning: others can see the value of --secret")
+        assert warned.startswith("Warning: other users can see the value of --secret")
         monkeypatch.setenv("WEBHOOK_SECRET", "x")
         assert "whsec_" in specd.refusal(*listen, "http://127.0.0.1/")
         (tmp_path / "secret").write_text("y\n")
@@ -257,4 +257,4 @@ def test_pauses_grow_and_obey_retry_after() -> None:
     server.shutdown()
     server.server_close()
     assert rests == [7.0, 3.0, 5.0, 5.0]
-    assert reports == ["The server does not answer; trying again until it does."]
+    assert reports == ["The server does not respond; retrying."]

@@ -123,14 +123,14 @@ class TestCreateMethod:
     @pytest.mark.parametrize(
         ("symbol", "message"),
         [
-            (None, "does not give its symbol"),
-            (b"", "does not give its symbol"),
-            (string(b""), "does not give its symbol"),
-            (string(b"\xff\xfe"), "does not give its symbol"),
-            (string(b"T" * 100_000), "does not give its symbol"),
-            (word(2**255) + word(2**255), "does not give its symbol"),
-            (word(32) + word(2**255), "does not give its symbol"),
-            (string("USD\u20ae".encode()), "symbol is USD\u20ae, which a method cannot have"),
+            (None, "does not return its symbol"),
+            (b"", "does not return its symbol"),
+            (string(b""), "does not return its symbol"),
+            (string(b"\xff\xfe"), "does not return its symbol"),
+            (string(b"T" * 100_000), "does not return its symbol"),
+            (word(2**255) + word(2**255), "does not return its symbol"),
+            (word(32) + word(2**255), "does not return its symbol"),
+            (string("USD\u20ae".encode()), "symbol is USD\u20ae, which is not valid for a method"),
             (string(b"\x1b[2J\nX"), "symbol is ?[2J?X, which"),
             (string(b"+" * 200), f"symbol is {'+' * 40}..., which"),
         ],
@@ -202,7 +202,7 @@ class TestUsedAddresses:
         used = derive_deposit_address(XPUB, 3)
         chain.pay(used, 5)
         _, (warning,) = warned(migrated, *words(project))
-        assert f"0/3 ({used}) of the project's xpub already hold TUSD" in warning
+        assert f"0/3 ({used}) of the project's xpub already have TUSD" in warning
         chain.pay(derive_deposit_address(XPUB, 19), 1)
         chain.pay(derive_deposit_address(XPUB, 20), 1)
         _, (warning,) = warned(migrated, *words(project, id="again"))
@@ -224,7 +224,7 @@ class TestUsedAddresses:
     ) -> None:
         monkeypatch.setattr(payment_methods, "LONGEST_S", -1)
         _, (warning,) = warned(migrated, *words(project))
-        assert "Not all of the next 20 addresses were looked at" in warning
+        assert "Not all of the next 20 addresses were checked" in warning
 
 
 class TestListsAndSwitches:
@@ -304,16 +304,16 @@ class TestDoctor:
         chain.call("anvil_setCode", PLACE, token(18))
         for number in range(3):
             migrated.json(*words(project, id=f"good-{number}"))
-        assert self.findings(migrated)[1] == [("ok", "3 fit their tokens.")]
+        assert self.findings(migrated)[1] == [("ok", "3 match their tokens.")]
         migrated.json(*words(project, at=PLACE, id="bad"), "--unchecked")
         status, (wrong, fitting) = self.findings(migrated)
         assert status == 1
         assert wrong[0] == "broken"
         assert "18 decimals" in wrong[1]
-        assert fitting == ("ok", "3 fit their tokens.")
+        assert fitting == ("ok", "3 match their tokens.")
         fix = wrong[1].partition("`specd ")[2].partition("`")[0].split()
         migrated.json(*fix)
-        assert self.findings(migrated)[1] == [("ok", "3 fit their tokens.")]
+        assert self.findings(migrated)[1] == [("ok", "3 match their tokens.")]
 
     def test_reports_an_impossible_check(
         self, migrated: Specd, project: str, monkeypatch: pytest.MonkeyPatch
@@ -409,7 +409,7 @@ class TestAddresses:
         clock = iter([0.0, 61.0])
         monkeypatch.setattr(payment_addresses.time, "monotonic", lambda: next(clock, 61.0))
         sentence = migrated.refusal("payment", "addresses", "--project", project)
-        assert "read on with --from 0" in sentence
+        assert "continue with --from 0" in sentence
 
     def test_rejects_an_unknown_project(self, migrated: Specd) -> None:
         assert "no such project" in migrated.refusal("payment", "addresses", "--project", NOBODY)

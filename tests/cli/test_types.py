@@ -359,8 +359,7 @@ def test_check_reports_stale_and_edited_types(shop: Stranger) -> None:
     stale = shop.run(PROGRAM, "check")
     assert (stale.returncode, stale.stdout.splitlines()[0]) == (
         1,
-        "todo/types.py:1:1: these are not the types of the document any more: run"
-        " `specd types --only todo`",
+        "todo/types.py:1:1: these types do not match the document: run `specd types --only todo`",
     )
     assert shop.specd("types", "--only", "todo") == "changed  todo/types.py\n"
     types = shop.path / "todo/types.py"

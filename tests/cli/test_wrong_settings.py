@@ -104,7 +104,7 @@ FOUND = {
     "all addresses as proxies": (
         {"SPECD_TRUSTED_PROXIES": "0.0.0.0/0"},
         "proxies",
-        "every client may claim any address",
+        "every client can claim any address",
     ),
     "a folder of uploads that cannot be made": (
         {"SPECD_CHAT_UPLOAD_DIR": "/dev/null/uploads"},

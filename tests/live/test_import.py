@@ -161,7 +161,7 @@ def test_the_guide(tmp_path: Path) -> None:
 
     urls.append(f"sqlite:///{tmp_path}/two.db")
     done = paste(numbered, urls[2])
-    assert done.stdout.startswith("New organizations, people, channels and messages have ids")
+    assert done.stdout.startswith("New organizations, users, channels and messages have ids")
     old = ("postgresql+psycopg://specd:PASSWORD@10.0.1.5/specd_chat", urls[0])
     assert paste(_replaced(settings, old, ("/mnt/one", f"{tmp_path}/old")), urls[2]).returncode == 0
     done = paste(_replaced(moved, (" | socat - /run/haproxy/admin.sock", " > switched")), urls[2])
@@ -171,7 +171,7 @@ def test_the_guide(tmp_path: Path) -> None:
     assert switched == "set map /etc/haproxy/hosts.map acme.example two\n"
     done = paste(given_up, urls[2])
     assert done.returncode == 1
-    assert "has moved; nothing is left to discard" in done.stderr
+    assert "has already moved; there is nothing to discard" in done.stderr
 
     make_acme(12, passwords=False).write(tmp_path / "acme.tar.gz")
     (tmp_path / "passwords.csv").write_text("desdemona@zulip.example,!\n")

@@ -171,7 +171,7 @@ def test_edits_good_and_bad_fail_no_request(reloading: Reloading, rounds: int) -
     assert min(readers.answered) >= len(took)
     log = reloading.log.read_text()
     assert "Traceback" in log
-    assert "the version before it serves on" in log
+    assert "the previous version keeps serving" in log
 
 
 WAITS = """    pathlib.Path("began").touch()

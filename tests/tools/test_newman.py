@@ -39,7 +39,7 @@ EXCEPTIONS = {
         "Send what a product posts to an incoming webhook": "the same",
         "Add a custom emoji": "a picture has to be chosen by hand",
         "Deactivate a custom emoji": "a picture is required",
-        "Upload a picture of yourself": "a picture has to be chosen by hand",
+        "Upload your avatar": "an image has to be chosen by hand",
         "Get a temporary address of a file": "the name of a file is the server's to give",
         "Authorize this server at the video-call vendor": "Postman invents a link",
         "Complete the authorization after the vendor's consent page": "the code is the vendor's",

@@ -12,21 +12,23 @@ class NoSuchOrganization(RefusedCommand):
 class MoveIsFinished(RefusedCommand):
     """Facts: `host`."""
 
-    sentence = "The organization at {host} has moved; nothing is left to discard."
+    sentence = "The organization at {host} has already moved; there is nothing to discard."
 
 
 class NotNoted(RefusedCommand):
     """Facts: `host`."""
 
-    sentence = "The source has not noted what changed at {host}; discard the move and begin again."
+    sentence = (
+        "The source has not captured the changes at {host}; discard the move and start again."
+    )
 
 
 class NotFollowed(RefusedCommand):
     """The source changes faster than it can be copied. Facts: `changes`."""
 
     sentence = (
-        "People change more than can be copied at the same time: at least {changes} changes are"
-        " left. Run the command again at a quieter time; it goes on where it was."
+        "Data changes faster than it can be copied: at least {changes} changes are pending. Run"
+        " the command again when traffic is lower; it resumes where it stopped."
     )
 
 
@@ -34,8 +36,8 @@ class NotTheSame(RefusedCommand):
     """After the last round. Facts: `table`, `before`, `after`."""
 
     sentence = (
-        "The source has {before} rows of {table}, and {after} are here. The source goes on;"
-        " discard the move."
+        "The source has {before} rows of {table}, but {after} were copied. The source continues"
+        " to serve; discard the move."
     )
 
 
@@ -43,6 +45,6 @@ class TooManyIds(RefusedCommand):
     """Facts: `table`."""
 
     sentence = (
-        "The source has handed out more ids of {table} since the move began than a move allows."
-        " Discard the move and begin again."
+        "The source has assigned more ids of {table} since the move began than a move allows. "
+        "Discard the move and start again."
     )

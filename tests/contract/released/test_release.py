@@ -45,7 +45,7 @@ def test_newer_version_is_released(kept: dict[str, Path]) -> None:
 
 
 def test_fixed_version_stays_and_texts_may_change(kept: dict[str, Path]) -> None:
-    reword(kept["payment"], b"Your own number of the order.", b"Any number.")
+    reword(kept["payment"], b"Your identifier of the order.", b"Any number.")
     assert release("payment").endswith("is released.")
     assert kept["payment"].read_bytes() == specs.text("payment")
 

@@ -271,7 +271,7 @@ class TestAttachments:
         assert pickup(address_of(chat, harbour, sender_id=cast.hamlet.id), mail) == TAKEN
         content = newest(chat)["content"]
         assert len(content) <= 10_000
-        assert content.endswith("Left out, too large or too many: large.zip, 20.bin `")
+        assert content.endswith("Omitted, too large or too many: large.zip, 20.bin `")
         assert len(chat.get("/attachments")["attachments"]) == 20
 
     def test_files_beyond_the_quota_are_omitted(
