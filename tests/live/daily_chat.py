@@ -542,7 +542,7 @@ def ends_sessions(hamlet: Mouse, othello: Keyboard, server: RunningServer, keys:
     othello.look()
     othello.reach("#session-list button")
     othello.press(Keys.ENTER)
-    othello.see("#no-sessions", "There are none.")
+    othello.see("#no-sessions", "No browser sessions.")
     othello.press(Keys.ESCAPE)
     othello.gone("#sessions")
     othello.browser.driver.refresh()

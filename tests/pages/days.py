@@ -291,7 +291,7 @@ def sends_a_webhook_again(ada: Ada, shop: Shop) -> None:
     ada.look()
     ada.act("#endpoints td button")
     ada.browser.wait(
-        lambda: ada.browser.text("#announce") == "The event is sent again.", "the word"
+        lambda: ada.browser.text("#announce") == "The event is being sent again.", "the word"
     )
     shop.receivers.answer = TAKEN
     shop.work()

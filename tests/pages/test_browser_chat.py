@@ -383,7 +383,7 @@ class TestStayingSignedIn:
         hamlet.browser.find("#show-sessions").click()
         hamlet.see("#session-list li", "This browser")
         hamlet.browser.find("#session-list button").click()
-        hamlet.see("#no-sessions", "There are none.")
+        hamlet.see("#no-sessions", "No browser sessions.")
         hamlet.browser.find("#sessions-close").click()
         hamlet.go_to("#stage")  # the page works until the reload
         self.reload(hamlet)
@@ -409,7 +409,7 @@ class TestStayingSignedIn:
         self.stay(hamlet)
         hamlet.browser.connect(is_connected=False)
         hamlet.browser.find("#sign-out").click()
-        hamlet.see("#sign-in-refusal", "the server could not be told")
+        hamlet.see("#sign-in-refusal", "the server could not be reached")
         hamlet.browser.connect(is_connected=True)
         hamlet.gone("#sign-in-refusal")
         self.reload(hamlet)
@@ -991,7 +991,7 @@ def test_messages_can_be_searched(hamlet: Person) -> None:
     field.clear()
     hamlet.browser.find("#search").clear()
     hamlet.browser.find("#search").send_keys("no such beast", Keys.ENTER)
-    hamlet.see("#none", "No message has these words.")
+    hamlet.see("#none", "No messages contain these words.")
 
 
 def test_uploaded_avatars_are_shown_next_to_messages(

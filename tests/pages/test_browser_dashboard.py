@@ -179,7 +179,7 @@ def test_payment_is_shown_from_order_to_confirmation(
     assert keeper.browser.driver.title == "order-3 · Unpaid"
     assert keeper.browser.driver.current_url.endswith(f"/dashboard#invoice/{invoice_id}")
     assert keeper.browser.run("return document.activeElement.id") == "invoice-title"
-    keeper.see("#no-payments", "No payment has been seen.")
+    keeper.see("#no-payments", "No payments were detected.")
     assert "Still to pay 12.5 TUSD" in keeper.lines("#facts > div")
 
     # Its payment is detected and confirmed, in the list and in the details.
@@ -548,7 +548,7 @@ def test_button_resends_an_event(
     keeper.see("#deliveries .badge", "Refused (500)")
     keeper.browser.find("#deliveries button").click()
     keeper.browser.wait(
-        lambda: keeper.browser.text("#announce") == "The event is sent again.", "the word"
+        lambda: keeper.browser.text("#announce") == "The event is being sent again.", "the word"
     )
     receivers.answer = TAKEN
     work()
@@ -873,7 +873,7 @@ def test_read_only_key_has_no_buttons_that_write(
     unpaid = order("order-2")
     work()
     keeper.enter(key)
-    keeper.see("#read-only", "This key may only read")
+    keeper.see("#read-only", "Read-only key")
     keeper.see("#project", "Ada's Books")
     keeper.browser.run(
         "window.sent = []; const usual = window.fetch;"

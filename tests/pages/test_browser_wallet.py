@@ -122,7 +122,7 @@ class TestWhichWallets:
         browser.driver.switch_to.active_element.send_keys(Keys.TAB)
         assert browser.run("return document.activeElement.id") == "wallet-0"
         browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
-        says(browser, wallet, "You refused")
+        says(browser, wallet, "You rejected")
         assert browser.run("return document.activeElement.id") == "wallet-0"
 
 
@@ -282,7 +282,7 @@ class TestRefusals:
     def test_refusal_is_not_an_error(self, browser: Browser, play: Play, method: str) -> None:
         wallet = play(**{method: NO})
         press(browser)
-        says(browser, wallet, "You refused in your wallet. Nothing was paid.")
+        says(browser, wallet, "You rejected the request in your wallet. Nothing was paid.")
         assert buttons(browser)[0] == "Pay with Fox"
         assert len(wallet.sent) == (method == "eth_sendTransaction")
         assert browser.console() == []
@@ -293,7 +293,7 @@ class TestRefusals:
             ({"eth_requestAccounts": []}, "Your wallet has no account to pay from."),
             (
                 {"eth_requestAccounts": Refused(-32002, "pending")},
-                "Your wallet still waits for an answer to an earlier question.",
+                "Your wallet is still waiting for an answer to an earlier request.",
             ),
             (
                 {"eth_sendTransaction": Refused(-32000, "insufficient funds <b>" + "x" * 900)},
@@ -306,7 +306,7 @@ class TestRefusals:
             ),
             (
                 {"eth_chainId": "0x1", "wallet_switchEthereumChain": NO},
-                "You refused in your wallet. Nothing was paid.",
+                "You rejected the request in your wallet. Nothing was paid.",
             ),
             (
                 {"eth_chainId": "0x1", "wallet_switchEthereumChain": Refused(4902, "?")},
@@ -365,7 +365,7 @@ class TestNetworks:
         networks = Networks(known={"0x1", HERE})
         wallet = play(**networks.answers, wallet_watchAsset=True)
         press(browser, 1)
-        says(browser, wallet, "Your wallet shows TUSD now.")
+        says(browser, wallet, "Your wallet now shows TUSD.")
         assert networks.current == HERE
         options = {"address": CONTRACT, "symbol": "TUSD", "decimals": 6}
         asked = {"type": "ERC20", "options": options}

@@ -94,7 +94,7 @@ class App {
   /** Go to the place of the oldest unread message elsewhere. */
   showNextUnread() {
     const place = this.state.nextUnread(this.place);
-    if (place === null) announce("Nothing is unread elsewhere");
+    if (place === null) announce("No other unread messages");
     else this.show(place);
   }
 

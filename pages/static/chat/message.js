@@ -146,7 +146,7 @@ function menu(app, message) {
 }
 
 async function erase(app, message) {
-  if (!(await ask("Delete this message?", "It is deleted for everybody and cannot be restored here.", "Delete"))) return;
+  if (!(await ask("Delete this message?", "It will be deleted for all users and cannot be restored.", "Delete"))) return;
   try {
     await app.api.delete(`/messages/${message.id}`);
   } catch (error) {

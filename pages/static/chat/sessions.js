@@ -33,7 +33,7 @@ export async function end(api, id, tell) {
     await ask();
   } catch (error) {
     if (error.status >= 400 && error.status < 500 && error.status !== 429) return; // it has ended
-    tell("You are signed out here, but the server could not be told: a reload would sign you in again.");
+    tell("You are signed out here, but the server could not be reached: reloading would sign you in again.");
     await insist(new AbortController().signal, ask).catch(() => {});
     tell("");
   }

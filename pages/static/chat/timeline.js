@@ -284,7 +284,7 @@ export class Timeline {
     this.#older.hidden = this.#hasOldest || wanted.length === 0;
     this.#newer.hidden = this.#hasNewest || wanted.length === 0;
     find("none").hidden = wanted.length > 0;
-    find("none").textContent = this.#place.search === undefined ? "No messages yet." : "No message has these words.";
+    find("none").textContent = this.#place.search === undefined ? "No messages yet." : "No messages contain these words.";
     if (isStuck) this.#stick();
     else if (kept !== null) this.#restore(kept);
     this.#showState();

@@ -91,7 +91,7 @@ export class Creation {
       tab?.location.replace(checkout_url);
       this.#dialog.close();
       this.#app.welcome(invoice, checkout_url);
-      announce(tab === null ? "The invoice is created." : "The invoice is created; its checkout page opens in a new tab.");
+      announce(tab === null ? "The invoice was created." : "The invoice was created; its checkout page opens in a new tab.");
     } catch (error) {
       tab?.close();
       if (error.status === 401) this.#app.fail(api, error);

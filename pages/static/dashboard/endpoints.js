@@ -94,7 +94,7 @@ export class EndpointView {
       hasEndpoint: false,
       sendAgain: (attempt) => this.#try(signal, () => again(attempt)),
     });
-    const none = h("p", { class: "muted", hidden: true }, "Nothing was sent to it yet.");
+    const none = h("p", { class: "muted", hidden: true }, "No deliveries yet.");
     const readOn = async () => {
       await attempts.readOn(this.#app.api, signal);
       draw();

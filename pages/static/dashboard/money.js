@@ -19,7 +19,7 @@ export function readUnits(text, decimals) {
   const most = Math.min(decimals, MOST_DECIMALS);
   const [, whole, fraction = ""] = AMOUNT.exec(text) ?? [];
   if (whole === undefined) throw new Error("Write an amount such as 12.5, with a point and without separators.");
-  if (fraction.length > most) throw new Error(`The token has ${most} digits after the point at most.`);
+  if (fraction.length > most) throw new Error(`The amount can have at most ${most} decimals.`);
   const atoms = BigInt(whole + fraction.padEnd(decimals, "0"));
   if (atoms === 0n) throw new Error("The amount must be more than zero.");
   if (atoms > MOST_ATOMS) throw new Error("The amount is too large for the token.");

@@ -72,7 +72,7 @@ export class Resolution {
       if (this.#app.api !== api || this.#id !== id) return;
       this.#draw(resolution);
       this.#dialog.close();
-      announce("The invoice is resolved.");
+      announce("The invoice was resolved.");
     } catch (error) {
       if (error.status === 401) this.#app.fail(api, error);
       else this.#refusal.textContent = error.message;

@@ -14,7 +14,7 @@ export async function readEndpoints(api, signal) {
 /** Send the event of an attempt to its endpoint once more, now. Raises what the API refuses. */
 export async function sendAgain(api, { endpoint, event_id }) {
   await api.post(`/webhook-endpoints/${endpoint.id}/deliveries/${event_id}/redeliver`);
-  announce("The event is sent again.");
+  announce("The event is being sent again.");
 }
 
 /** The attempts at one endpoint, read from the newest on. */

@@ -1,19 +1,19 @@
-// What the page says to a merchant of each state and event, with the tone that names sign and colour.
+// The texts for each state and event, with the tone that determines the icon and the color.
 
 // `${status} ${exception}` -> [tone, words, what to do]
 const STATES = {
   "unpaid none": ["waiting", "Unpaid", "The shopper has not paid yet."],
   "unpaid partial": ["warning", "Partly paid", "Less than the amount has arrived. The rest can still be paid."],
-  "unpaid late": ["warning", "Paid late", "A payment arrived that the chain dates after the time was over. Settle it with the shopper."],
-  "unpaid reorged": ["warning", "Payment dropped", "The chain dropped a payment that was seen before. It often comes back by itself."],
-  "processing none": ["working", "Processing", "The amount has arrived and is being confirmed. Do not fulfil the order yet."],
-  "processing reorged": ["working", "Processing again", "The chain was reorganized, so the payment is being confirmed anew. Do not fulfil the order yet."],
-  "paid none": ["done", "Paid", "The amount is confirmed. Fulfil the order."],
-  "paid over": ["warning", "Overpaid", "The amount is confirmed, and more has arrived. Fulfil the order; the difference is the shopper’s."],
-  "expired none": ["stopped", "Expired", "The time to pay is over. For a new try, create an invoice with the next attempt number."],
+  "unpaid late": ["warning", "Paid late", "The chain dates a payment after the payment window. Settle it with the shopper."],
+  "unpaid reorged": ["warning", "Payment dropped", "The chain dropped a payment that was detected before. It often returns without any action."],
+  "processing none": ["working", "Processing", "The amount has arrived and is being confirmed. Do not fulfill the order yet."],
+  "processing reorged": ["working", "Processing again", "The chain was reorganized, so the payment is being confirmed again. Do not fulfill the order yet."],
+  "paid none": ["done", "Paid", "The amount is confirmed. Fulfill the order."],
+  "paid over": ["warning", "Overpaid", "The amount is confirmed, and more has arrived. Fulfill the order, and return the difference to the shopper."],
+  "expired none": ["stopped", "Expired", "The payment window has closed. To try again, create an invoice with the next attempt number."],
   "expired partial": ["warning", "Expired, partly paid", "Only a part arrived in time. Settle it with the shopper."],
-  "expired late": ["warning", "Expired, paid late", "A payment arrived after the time was over. Settle it with the shopper."],
-  "expired reorged": ["warning", "Expired, payment dropped", "The chain dropped the payment, and the time to pay is over."],
+  "expired late": ["warning", "Expired, paid late", "A payment arrived after the payment window had closed. Settle it with the shopper."],
+  "expired reorged": ["warning", "Expired, payment dropped", "The chain dropped the payment, and the payment window has closed."],
   "canceled none": ["stopped", "Canceled", "You canceled this invoice."],
   "canceled late": ["warning", "Canceled, paid late", "A payment arrived after you had canceled the invoice. Settle it with the shopper."],
 };
@@ -29,7 +29,7 @@ const EVENTS = {
   "invoice.expired": ["stopped", "Expired"],
   "invoice.canceled": ["stopped", "Canceled"],
   "invoice.paid_late": ["warning", "Paid late"],
-  "invoice.reorged": ["warning", "Taken back by the chain"],
+  "invoice.reorged": ["warning", "Reverted by the chain"],
   "invoice.resolved": ["done", "Resolved"],
   "webhook_endpoint.disabled": ["warning", "Webhook endpoint disabled"],
 };
@@ -41,14 +41,14 @@ const PAYMENTS = {
 };
 
 const FAILURES = {
-  timeout: "No answer in time",
+  timeout: "No response in time",
   cannot_connect: "Cannot connect",
   connection_broken: "Connection broken",
   name_not_resolved: "Name not found",
   address_refused: "Address is not public",
 };
 
-/** What the API may add later has no words here; it stands for itself. */
+/** Names that the API adds later are shown unchanged. */
 const worded = (known, name) => {
   const [tone, words, text = ""] = known ?? ["stopped", name];
   return { tone, words, text };
