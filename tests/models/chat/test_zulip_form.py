@@ -151,5 +151,7 @@ def test_page_lists_the_dropped_fields() -> None:
         tables[why].append(f"`{table}`")
     expected = [f"| {why} | {', '.join(names)} |" for why, names in sorted(tables.items())]
     page = Path("docs/moving.md").read_text()
-    listed = page.partition("| dropped | of |\n|---|---|\n")[2].partition("\n\n")[0]
+    listed = page.partition("| dropped data or reason | table |\n|---|---|\n")[2].partition("\n\n")[
+        0
+    ]
     assert listed.split("\n") == expected, "\n".join(expected)
