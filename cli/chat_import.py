@@ -24,26 +24,26 @@ from workers.zulip_imports import NO_PASSWORDS, ConversionTaken, Loss, converted
 
 EVERY_S = 2.0
 LEFT_BEHIND = """\
-What does not come along, and who has to do something:
-- Passwords and API keys. `specd chat renew-key --realm {host} --email EMAIL` makes a new key; \
-with --password-file FILE it sets a password too, with which a person signs in and changes it.
-- The key that checks signed tokens: `specd chat set-realm --realm {host} jwt_key=@FILE ...`.
-- Devices and tokens for push: each app registers again when its owner signs in.
-- Event queues: clients load again by themselves.
-- Links of invitations: whoever sent one sends it again, or copies the new link.
-- Secrets of outgoing webhooks: their owners find the new ones in the bot's settings.
-- Tokens of video calls: people allow them again."""
+Not imported, with the required action:
+- Passwords and API keys: `specd chat renew-key --realm {host} --email EMAIL` creates a new key. \
+With --password-file FILE it also sets a password, which the user can change after signing in.
+- The key for signed tokens: `specd chat set-realm --realm {host} jwt_key=@FILE ...`.
+- Devices and push tokens: none, each app registers again when its owner signs in.
+- Event queues: none, clients register again.
+- Invitation links: the senders send the invitations again, or copy the new links.
+- Secrets of outgoing webhooks: the owners configure the new secrets from the bot's settings.
+- Tokens of video calls: users authorize video calls again."""
 LEFT_BY_ZULIP = """\
-What does not come along, and who has to do something:
-- Passwords that were not given: `specd chat renew-key --realm {host} --email EMAIL \
---password-file FILE` sets one, with which a person signs in and changes it.
-- API keys of bots: `specd chat renew-key --realm {host} --email EMAIL` makes a new one.
-- Devices and tokens for push: each app signs in again, to the new address.
-- Secrets of outgoing webhooks: their owners find the new ones in the bot's settings.
-- Invitations, drafts and votes in polls, of which Zulip's export has none."""
+Not imported, with the required action:
+- Passwords without a hash: `specd chat renew-key --realm {host} --email EMAIL \
+--password-file FILE` sets a password, which the user can change after signing in.
+- API keys of bots: `specd chat renew-key --realm {host} --email EMAIL` creates a new key.
+- Devices and push tokens: users sign in again at the new URL.
+- Secrets of outgoing webhooks: the owners configure the new secrets from the bot's settings.
+- Invitations, drafts and votes in polls: none, Zulip's export does not contain them."""
 WAITING = """\
-{waiting} scheduled messages were due before the import ended, and wait. Run the command again \
-with --send-overdue to send them."""
+{waiting} scheduled messages were due before the import ended and are on hold. To send them, \
+run the command again with --send-overdue."""
 
 
 @click.command("import")
@@ -196,7 +196,7 @@ def _answer(imported: Imported, opened: _Opened, *, as_json: bool) -> None:
     if opened.losses is not None:
         facts["passwords"] = len(opened.password_hashes)
         facts["dropped"] = describe(opened.losses)
-        text += f"\n{len(opened.password_hashes)} people keep their passwords.\nDropped:"
+        text += f"\n{len(opened.password_hashes)} passwords were imported.\nDropped:"
         text += "".join(
             f"\n- {_printable(each.table)}, {each.count}: {_printable(each.what)}"
             for each in opened.losses

@@ -23,15 +23,15 @@ from workers.moves import Moved, Moves, Place
 SWITCH_S = 60
 """The time limit of the switch command."""
 LEFT_BEHIND = """\
-What does not come along:
-- Deleted messages that are kept for a while, and exports.
-- Mail that is on its way: the old installation sends it."""
+Not moved:
+- Deleted messages that are still stored, and exports.
+- Queued mail: the old installation sends it."""
 LEFT_WITH_THE_IDS = """\
 Because the ids are new:
-- Event queues and presences: clients register again by themselves.
-- Addresses of channels for mail: people copy the new ones."""
+- Event queues and presence are not kept: clients register again.
+- Email addresses of channels change: users copy the new addresses."""
 SWITCH = """\
-Now have the proxy send people here (docs/scale.md); until then they are told to try again."""
+Now direct the proxy to this installation (docs/scale.md). Until then, requests fail with 503."""
 
 
 @click.command("move")

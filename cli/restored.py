@@ -16,15 +16,15 @@ from specd.db import table_of
 T = TypeVar("T", bound=Callable[..., Any])
 ADDRESSES, IDS = 100_000, 1_000_000
 PAYMENT = """\
-Skipped {addresses} addresses of {wallets} wallets, and {ids} numbers of events.
-Lost with the time since the backup: invoices, API keys, webhook endpoints and idempotency keys. A \
-payment to an address that was handed out since is found by nobody: ask the wallet of each project.
-The chain watcher reads on from the block where the backup was, so it finds payments of the \
-invoices that are there."""
+Skipped {addresses} addresses of {wallets} wallets, and {ids} event ids.
+Invoices, API keys, webhook endpoints and idempotency keys since the backup are lost. Payments to \
+addresses that were assigned since the backup are not detected: check the wallet of each project.
+The chain watcher continues from the block of the backup, so it finds payments of the restored \
+invoices."""
 CHAT = """\
-Skipped {ids} numbers of messages, scheduled messages and events.
-Lost with the time since the backup: messages, files' records, accounts and API keys. Clients show \
-what they have until they load again."""
+Skipped {ids} ids of messages, scheduled messages and events.
+Messages, records of files, accounts and API keys since the backup are lost. Clients show their \
+loaded data until they reload."""
 
 
 def _ids_option(help_text: str) -> Callable[[T], T]:

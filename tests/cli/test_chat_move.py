@@ -79,7 +79,7 @@ def test_ids_in_use_are_reported(specd: Specd, source: Path) -> None:
     status, out, _ = specd(*words(source))
     assert status == 0
     assert out.startswith("Organization 2 is at acme.example, with new ids. ")
-    assert "Because the ids are new:\n- Event queues and presences" in out
+    assert "Because the ids are new:\n- Event queues and presence" in out
 
 
 def test_id_ranges_of_installations_are_kept(specd: Specd, source: Path) -> None:
@@ -97,7 +97,7 @@ def test_failed_switch_can_be_repeated(specd: Specd, source: Path) -> None:
     )
     status, out, _ = specd(*words(source))
     assert status == 0
-    assert "have the proxy send people here" in out
+    assert "direct the proxy to this installation" in out
 
 
 def test_discards_a_move(specd: Specd, source: Path) -> None:

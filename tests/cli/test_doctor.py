@@ -93,7 +93,7 @@ def test_secret_that_differs_from_the_database_is_reported(
     ready.json("chat", "create-realm", "--name", "Acme", "--host", "acme.example", *owner)
     assert broken(ready) == {}
     monkeypatch.setenv("SPECD_CHAT_SECRET", "b" * 32)
-    assert "another one" in broken(ready)["chat secret"]
+    assert "another secret" in broken(ready)["chat secret"]
     monkeypatch.delenv("SPECD_CHAT_SECRET")
     assert "restore it" in broken(ready)["chat secret"]
     assert not list(tmp_path.rglob("chat-secret")), "doctor must not create a secret"
@@ -160,7 +160,7 @@ def test_used_port_is_reported(ready: Specd, monkeypatch: pytest.MonkeyPatch) ->
         other.settimeout(5)
         monkeypatch.setenv("SPECD_BIND", f"127.0.0.1:{other.getsockname()[1]}")
         threading.Thread(target=lambda: other.accept()[0].close(), daemon=True).start()
-        assert "does not answer" in broken(ready)["server"]
+        assert "does not respond" in broken(ready)["server"]
 
 
 def test_trusting_all_proxies_and_plain_links_are_reported(
@@ -191,9 +191,9 @@ def test_connections_are_compared_with_the_limit_of_the_server(
     name = "payment database's connections"
     assert name not in broken(specd, "warning")
     monkeypatch.setenv("SPECD_DATABASE_POOL_SIZE", "200")
-    assert f"may hold {connections_of(200)}," in broken(specd, "warning")[name]
+    assert f"may use {connections_of(200)}," in broken(specd, "warning")[name]
     monkeypatch.setattr(diagnosis, "CLOCK_WARNING_S", -1.0)
-    assert "apart" in broken(specd, "warning")["payment database"]
+    assert "differ by" in broken(specd, "warning")["payment database"]
 
 
 def test_database_of_another_release_gives_one_message(ready: Specd, tmp_path: Path) -> None:
@@ -301,6 +301,6 @@ def test_chain_with_an_old_head_gives_a_warning(
         diagnosis_payment, "call", lambda _, __, method, *___, **____: answers[method]
     )
     monkeypatch.setenv("SPECD_CHAIN_RPC_URLS", f"{chain_id}=http://127.0.0.1:{free_port()}")
-    warned = [each for each in broken(ready, "warning").values() if "behind our clock" in each]
+    warned = [each for each in broken(ready, "warning").values() if "behind this clock" in each]
     assert bool(warned) is is_warned
     assert all(f"{age_s / 3600:.1f} h" in each for each in warned)

@@ -72,7 +72,7 @@ class TestKeys:
         (listed,) = migrated.json("payment", "list-keys", "--project", project)["keys"]
         assert (listed["key_id"], listed["scope"]) == (made["key_id"], "read")
         _, out, _ = migrated(*words, "read")
-        assert "it may only read" in out
+        assert "it is read-only" in out
         assert "'admin' is not one of" in migrated.refusal(*words, "admin")
 
     def test_list_never_shows_a_key(self, migrated: Specd, project: str) -> None:
@@ -232,7 +232,7 @@ class TestWebhooks:
 def test_command_after_a_restore_lists_the_losses(migrated: Specd, project: str) -> None:
     words = ("payment", "after-restore", "--addresses", "10", "--ids", "20")
     _, out, _ = migrated(*words)
-    assert "Skipped 10 addresses of 1 wallets, and 20 numbers of events." in out
-    assert "invoices, API keys" in out
+    assert "Skipped 10 addresses of 1 wallets, and 20 event ids." in out
+    assert "Invoices, API keys" in out
     assert migrated.json(*words) == {"wallets": 1}
     assert "Invalid value" in migrated.refusal("payment", "after-restore", "--ids", "0")

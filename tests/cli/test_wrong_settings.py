@@ -77,7 +77,7 @@ FOUND = {
     "a file of SQLite in a folder that is not there": (
         {"SPECD_CHAT_DATABASE_URL": "sqlite:////nowhere/chat.db"},
         "chat database",
-        "no such file",
+        "does not exist yet",
     ),
     "an address of another machine": ({"SPECD_BIND": "192.0.2.1:80"}, "server", "cannot listen"),
     "a name of this machine without an address": (
