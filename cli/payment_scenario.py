@@ -144,7 +144,7 @@ class Bench:
             for event in events:
                 said = self._forward(event)
                 if said is not None and not said.startswith("2"):
-                    refused.append(f"{self._receiver} returned {said} for {event['type']}")
+                    refused.append(f"{self._receiver} responded to {event['type']} with {said}")
                 click.echo(f"  {line_of(event)}{f' -> {said}' if said else ''}", err=True)
                 if name == FORGED and self._is_fooled(event):
                     refused.append(

@@ -317,7 +317,7 @@ def test_the_page_says_how_to_run_them_in_a_terminal(bench: Bench) -> None:
         ]
         done = run_as_shown(bench, command, new_secret())
         assert done.returncode == 1
-        assert "answered invoice.created with 401 UNAUTHORIZED" in done.stderr
+        assert "responded to invoice.created with 401 UNAUTHORIZED" in done.stderr
 
 
 def test_the_command_forges_a_message_itself(bench: Bench) -> None:
@@ -326,7 +326,7 @@ def test_the_command_forges_a_message_itself(bench: Bench) -> None:
         command = f"specd payment scenario forged --forward-to {shop.url}"
         done = run_as_shown(bench, command, new_secret())
     assert done.returncode == 1
-    assert "took invoice.created with a wrong signature" in done.stderr
+    assert "accepted invoice.created with a wrong signature" in done.stderr
 
 
 def test_the_job_on_the_page_is_one() -> None:

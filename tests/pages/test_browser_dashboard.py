@@ -196,7 +196,7 @@ def test_payment_is_shown_from_order_to_confirmation(
     )
     confirm(store, invoice_id)
     keeper.see("#invoice-state", "Paid")
-    keeper.see("#invoice-text", "Fulfil the order.")
+    keeper.see("#invoice-text", "Fulfill the order.")
     keeper.see("#payments", "2 of 2")
     assert keeper.rows()[0] == ("order-3", "Paid", "12.5 TUSD")
     facts = keeper.lines("#facts > div")
@@ -569,7 +569,7 @@ def test_test_invoice_is_created_once_and_its_checkout_opened(
     for wrong, said in (
         ("12,5", "with a point"),
         ("0", "more than zero"),
-        ("1.0000001", "6 digits"),
+        ("1.0000001", "6 decimals"),
         ("9" * 72, "too large"),
     ):
         field.clear()
