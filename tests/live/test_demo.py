@@ -83,7 +83,7 @@ def test_a_newcomer_pastes_the_lines_and_sees_the_invoice_paid(start: Callable[.
         "To be, or not to be",
         "To be",
     ]
-    assert "reads {'realm_name': 'Acme', 'realm_url': 'http://127.0.0.1:" in demo.paste(push)
+    assert "decrypted {'realm_name': 'Acme', 'realm_url': 'http://127.0.0.1:" in demo.paste(push)
     assert json.loads(demo.paste(call))["code"] == "INVALID_VENDOR_TOKEN"
     authorize_calls(json.loads(demo.paste(register))["url"])
     assert "/j/" in json.loads(demo.paste(call))["url"]
