@@ -223,17 +223,26 @@ def test_both_services_behind_nginx(site: Site) -> None:
             stack.enter_context(site.nginx.client(address))
             for address in ("127.0.0.2", "127.0.0.3")
         )
+
         # A flood is rejected for its sender, whatever the headers claim.
-        found = Counter(
-            stranger.get(
-                "/api/v1/users/me", headers={"X-Forwarded-For": f"192.0.2.{n}"}
-            ).status_code
-            for n in range(400)
-        )
+        def flood(requests: int) -> Counter[int]:
+            answers = (
+                stranger.get("/api/v1/users/me", headers={"X-Forwarded-For": f"192.0.2.{n}"})
+                for n in range(requests)
+            )
+            return Counter(answer.status_code for answer in answers)
+
+        found = flood(400)
         assert found.keys() == {401, 429}
         assert found[401] < 300, "each machine takes 100 a minute"
         form = {"username": made["email"], "password": PASSWORD}
-        assert stranger.post("/api/v1/fetch_api_key", data=form).status_code == 429
+
+        def is_limited() -> bool:
+            """On a slow machine, the limit allows one more request before the next is sent."""
+            flood(10)
+            return stranger.post("/api/v1/fetch_api_key", data=form).status_code == 429
+
+        assert any(is_limited() for _ in range(3))
         assert person.post("/api/v1/fetch_api_key", data=form).json()["api_key"] == auth[1]
         guessed = {**form, "password": "wrong"}
         another = stack.enter_context(site.nginx.client("127.0.0.4"))
