@@ -70,9 +70,7 @@ def _clean(post: Post) -> Post:
     """Return the post with a single-line topic and without characters that a message may not
     contain. A leading slash is escaped, because it would start a command such as `/poll`.
     """
-    topic = post.topic
-    if not topic.isprintable():
-        topic = "".join(sign if sign.isprintable() else " " for sign in topic)
-    topic = one_line(topic) or "(no topic)"
+    printable = "".join(sign if sign.isprintable() else " " for sign in post.topic)
+    topic = one_line(printable) or "(no topic)"
     content = post.content.replace("\0", "").strip()
     return Post(topic, f"&#47;{content[1:]}" if content.startswith("/") else content, post.event)
