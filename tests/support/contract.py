@@ -9,7 +9,6 @@ from __future__ import annotations
 import json as stdlib_json
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Protocol
 
 import httpx
@@ -150,7 +149,6 @@ class _Responses(V30ResponseValidator):
         return validator
 
 
-@lru_cache(maxsize=4096)
 def _looks(value: str) -> str:
     """Return the form of a header's value, with words and numbers replaced by placeholders."""
     return _NUMBER.sub("9", _WORD.sub("a", value))
