@@ -109,6 +109,6 @@ def _connect(settings: Settings, chain_id: int) -> Testnet:
     if chain_id == CHAIN_ID:
         raise click.ClickException("no local test chain responds; start one with `specd chain`")
     raise click.ClickException(
-        f"no endpoint of chain {chain_id} on this machine responds (SPECD_CHAIN_RPC_URLS), so there"
-        " is no payer; pay with a wallet"
+        f"no endpoint of chain {chain_id} on this machine responds (SPECD_CHAIN_RPC_URLS), so"
+        " this command cannot pay; pay with a wallet"
     )

@@ -98,8 +98,8 @@ _RECEIVER = (
 )
 
 
-# What each step of a watcher executes is built once here: building a statement takes longer than
-# executing it.
+# The statements of each step of a watcher. They are built once, because building them takes longer
+# than executing them.
 _ITS_CHAIN = Invoice.chain_id == bindparam("its_chain")
 _JOINED = Invoice.catch_up_block.is_(None)
 _SINCE_MS = bindparam("since", type_=BigInteger)

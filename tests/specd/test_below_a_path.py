@@ -207,7 +207,7 @@ class TestMounted:
     def test_root_path_that_is_not_in_the_path_is_ignored(
         self, sample: Sample, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """As with a server whose proxy removes the path, and which is told of it."""
+        """A server whose proxy removes the path and sends it as `root_path`."""
         with served(sample, monkeypatch) as inner:
 
             async def app(scope: Any, receive: Any, send: Any) -> None:

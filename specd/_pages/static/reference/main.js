@@ -4,7 +4,8 @@
 import { showContents } from "./contents.js";
 
 const operations = [...document.querySelectorAll(".operation")];
-let explorer; // the promise of the module that draws operations: a browser loads a failed module again only with the page
+// The promise of the module that draws operations. Browsers load a failed module again only with the page.
+let explorer;
 
 async function draw(operation) {
   const place = operation.querySelector(".panel");
